@@ -1,0 +1,52 @@
+# From a bare checkout: `make demo` to see it, `make test` to trust it.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+RUNS ?= runs
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-slow test-browser check format clean
+
+help: ## List the targets
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# A stamp per environment: a second run finds it newer than pyproject.toml and starts at once.
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(None if v >= (3, 11) else "tangentlab needs Python 3.11 or later, $(PYTHON) is %d.%d; say make PYTHON=python3.12 ..." % v[:2])'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@ $(VENV)/.run
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.test $(VENV)/.run
+
+demo: $(VENV)/.run ## The whole pipeline on real digits: a table, figures and a report in two minutes
+	$(BIN)/tangentlab demo --output $(RUNS)
+
+test: $(VENV)/.test ## The whole suite (real CIFAR-10 and MNIST too where TANGENTLAB_DATA has them)
+	$(BIN)/python -m pytest
+
+test-slow: $(VENV)/.test ## The tests marked slow
+	$(BIN)/python -m pytest -m slow
+
+test-browser: $(VENV)/.test ## Open a report in headless Chromium and look for figures and console errors
+	$(BIN)/python -m pytest -m browser
+
+check: $(VENV)/.dev ## Lint, formatting and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+
+format: $(VENV)/.dev ## Format the code and sort its imports
+	$(BIN)/ruff check --fix --select I .
+	$(BIN)/ruff format .
+
+clean: ## Remove the environment and caches (runs are kept)
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,89 @@
+"""Argument checks that several stages share: what is wrong, what came, how to fix it."""
+
+from collections.abc import Iterable
+
+import jax
+
+from ._types import AnyArray, Inputs
+
+
+def check_known(what: str, name: str, known: Iterable[str]) -> None:
+    """Raise unless `name` is one of the known names.
+
+    Args:
+        what: The kind of thing looked up, for the message.
+        name: The name received.
+        known: Every name there is.
+
+    Raises:
+        ValueError: If `name` is unknown; lists the known ones.
+    """
+    known = sorted(known)
+    if name not in known:
+        raise ValueError(f"Unknown {what} {name!r}. Known: {', '.join(known)}.")
+
+
+def check_square(name: str, array: AnyArray) -> None:
+    """Raise unless the array is a square matrix.
+
+    Args:
+        name: Name of the argument.
+        array: The array received.
+
+    Raises:
+        ValueError: If it is not two-dimensional with equal sides.
+    """
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise ValueError(
+            f"`{name}` must be a square Gram matrix (n, n), got shape {array.shape}."
+        )
+
+
+def check_same_rows(
+    name_1: str, array_1: AnyArray, name_2: str, array_2: AnyArray
+) -> None:
+    """Raise unless both arrays have the same length along axis 0.
+
+    Args:
+        name_1: Name of the first argument.
+        array_1: First array.
+        name_2: Name of the second argument.
+        array_2: Second array.
+
+    Raises:
+        ValueError: If the leading axes differ.
+    """
+    if array_1.shape[:1] != array_2.shape[:1]:
+        raise ValueError(
+            f"`{name_1}` and `{name_2}` must describe the same n samples, got shapes "
+            f"{array_1.shape} and {array_2.shape}. Directions are columns: transpose "
+            f"`{name_2}` if it holds them as rows."
+        )
+
+
+def batch_size(name: str, x: Inputs) -> int:
+    """Length of the leading axis that all leaves of a batch share.
+
+    Args:
+        name: Name of the argument, for the message.
+        x: An array or a pytree of arrays.
+
+    Returns:
+        The number of samples, at least 1.
+
+    Raises:
+        ValueError: If there are no arrays, no samples, or leaves of unequal length.
+    """
+    shapes = [jax.numpy.shape(leaf) for leaf in jax.tree.leaves(x)]
+    if not shapes:
+        raise ValueError(f"`{name}` holds no array: pass samples along a leading axis.")
+    lengths = {shape[:1] for shape in shapes}
+    if len(lengths) > 1 or lengths == {()}:
+        raise ValueError(
+            f"All arrays in `{name}` need the same leading batch axis, got shapes "
+            f"{', '.join(map(str, shapes))}."
+        )
+    ((n,),) = lengths
+    if n == 0:
+        raise ValueError(f"`{name}` is empty: got shapes {', '.join(map(str, shapes))}.")
+    return n

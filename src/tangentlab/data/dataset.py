@@ -1,0 +1,65 @@
+"""The record that the data stage returns."""
+
+import equinox as eqx
+import numpy as np
+from jaxtyping import Float, Int
+
+from .._types import AnyArray
+
+
+class Dataset(eqx.Module):
+    """Labeled samples, the training split first, then the test split.
+
+    Attributes:
+        x: Samples; images are (height, width, channels) in [0, 1] until normalized.
+        y: Class of each sample, an index into `names`.
+        names: Class names.
+        num_train: How many samples, from the first on, belong to the training split.
+        name: What the data set is called in tables and figures.
+    """
+
+    x: Float[AnyArray, "n ..."]
+    y: Int[AnyArray, " n"]
+    names: tuple[str, ...] = eqx.field(static=True)
+    num_train: int = eqx.field(static=True)
+    name: str = eqx.field(static=True, default="data")
+
+    def __check_init__(self):
+        """Refuse samples or labels that no experiment could use.
+
+        Raises:
+            ValueError: For unequal lengths, labels out of range, non-finite samples
+                or a split outside the data.
+        """
+        n = len(self.x)
+        if len(self.y) != n:
+            raise ValueError(
+                f"{self.name}: {n} samples but {len(self.y)} labels; each sample needs "
+                "one label."
+            )
+        if not 0 < self.num_train <= n:
+            raise ValueError(
+                f"{self.name}: num_train must lie in 1..{n}, got {self.num_train}."
+            )
+        y = np.asarray(self.y)
+        if y.min() < 0 or y.max() >= len(self.names):
+            raise ValueError(
+                f"{self.name}: labels must lie in 0..{len(self.names) - 1} "
+                f"({len(self.names)} classes), got {y.min()}..{y.max()}."
+            )
+        bad = ~np.isfinite(np.asarray(self.x).reshape(n, -1)).all(axis=1)
+        if bad.any():
+            raise ValueError(
+                f"{self.name}: sample {int(bad.argmax())} holds NaN or infinite "
+                f"values ({int(bad.sum())} samples do)."
+            )
+
+    @property
+    def num_test(self) -> int:
+        """How many samples belong to the test split."""
+        return len(self.x) - self.num_train
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of one sample."""
+        return tuple(self.x.shape[1:])
