@@ -42,7 +42,7 @@ test-browser: $(VENV)/.test ## Open a report in headless Chromium and look for f
 check: $(VENV)/.dev ## Lint, formatting and types
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 
 format: $(VENV)/.dev ## Format the code and sort its imports
 	$(BIN)/ruff check --fix --select I .

@@ -37,5 +37,7 @@ def real_data() -> Path:
     wanted = [Path(folder) / "cifar-10-batches-bin", Path(folder) / "MNIST" / "raw"]
     missing = [str(path) for path in wanted if not path.is_dir()]
     if missing:
-        pytest.skip(f"TANGENTLAB_DATA is set, but there is no {' and no '.join(missing)}")
+        pytest.skip(
+            f"TANGENTLAB_DATA is set, but there is no {' and no '.join(missing)}"
+        )
     return Path(folder)

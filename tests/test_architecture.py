@@ -52,3 +52,21 @@ def test_every_room_is_a_known_layer_or_private():
     rooms = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in FILES}
     strangers = {r for r in rooms if not r.startswith("_")} - set(LAYERS)
     assert not strangers
+
+
+@pytest.mark.parametrize(
+    "folder", sorted({path.parent for path in FILES}), ids=lambda p: p.name
+)
+def test_no_public_name_hides_a_module(folder):
+    """A function `gram` beside `gram.py` would make `kernels.gram` ambiguous."""
+    init = folder / "__init__.py"
+    tree = ast.parse(init.read_text()) if init.exists() else ast.Module([], [])
+    imported = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    names = {
+        alias.asname or alias.name
+        for node in imported
+        if node.module  # `from . import data` means the module itself
+        for alias in node.names
+    }
+    modules = {path.stem for path in folder.iterdir() if path.suffix in (".py", "")}
+    assert not names & modules

@@ -4,4 +4,23 @@ Data flows one way: data, models, kernels, spectra, tasks, training, analysis, r
 A network is a function `apply(params, x) -> (n, c)`; everything else takes that.
 """
 
+from . import data as data
+from . import models as models
+from . import tasks as tasks
+from .analysis import alignment as alignment
+from .analysis import energy_concentration as energy_concentration
+from .analysis import kernel_distance as kernel_distance
+from .data import Dataset as Dataset
+from .kernels import gram as gram
+from .kernels import jacobian as jacobian
+from .models import Model as Model
+from .models import linearize as linearize
+from .models import taylor_expand as taylor_expand
+from .spectra import Spectrum as Spectrum
+from .spectra import spectrum as spectrum
+from .tasks import Task as Task
+from .training import History as History
+from .training import Recipe as Recipe
+from .training import train as train
+
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""Argument checks that several stages share: what is wrong, what came, how to fix it."""
+"""Argument checks that stages share: what is wrong, what came, how to fix it."""
 
 from collections.abc import Iterable
 
@@ -85,5 +85,7 @@ def batch_size(name: str, x: Inputs) -> int:
         )
     ((n,),) = lengths
     if n == 0:
-        raise ValueError(f"`{name}` is empty: got shapes {', '.join(map(str, shapes))}.")
+        raise ValueError(
+            f"`{name}` is empty: got shapes {', '.join(map(str, shapes))}."
+        )
     return n

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 import jax
-import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import PyTree
 
 HIGHEST = jax.lax.Precision.HIGHEST
 """The default precision on GPUs is tf32, which a spectrum does not survive."""
@@ -24,13 +23,14 @@ def blocks(n: int, size: int) -> Iterator[slice]:
         yield slice(start, min(start + size, n))
 
 
-def symmetrize(K: Float[Array, "n n"]) -> Float[Array, "n n"]:
-    """Mean of a matrix and its transpose.
+def take(x: PyTree, rows: slice) -> PyTree:
+    """Rows of every array in a batch.
 
     Args:
-        K: A matrix, symmetric up to rounding.
+        x: An array, or a pytree of arrays, with a leading batch axis.
+        rows: Which rows.
 
     Returns:
-        A matrix symmetric to the bit.
+        A tree of the same structure.
     """
-    return (K + jnp.swapaxes(K, 0, 1)) / 2
+    return jax.tree.map(lambda leaf: leaf[rows], x)

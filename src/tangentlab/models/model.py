@@ -17,7 +17,7 @@ def _no_state() -> State:
 class Model(NamedTuple):
     """A network.
 
-    `apply` is all that kernels, spectra and analysis ever see. The last three fields
+    `apply` is all that kernels, spectra and analysis ever see. The last three functions
     matter to networks with batch statistics; others keep the empty state.
 
     Attributes:
@@ -25,7 +25,7 @@ class Model(NamedTuple):
         apply: `apply(params, x) -> (n, c)`, batch statistics frozen at their initial
             values; row i of the output depends on row i of `x` alone.
         apply_train: `apply_train(params, state, x) -> (outputs, state)`, with the
-            statistics of the batch.
+            statistics of the batch. There is no random key: dropout stays off.
         freeze: `freeze(state) -> apply`, statistics fixed at those of `state`.
         init_state: `init_state() -> state`, the initial statistics.
         name: What the network is called in tables and figures.
@@ -37,25 +37,3 @@ class Model(NamedTuple):
     freeze: Callable[[State], Apply]
     init_state: Callable[[], State] = _no_state
     name: str = "network"
-
-
-def stateless(
-    init: Callable[[PRNGKey], Params], apply: Apply, *, name: str = "network"
-) -> Model:
-    """Make a `Model` of a network without batch statistics.
-
-    Args:
-        init: `init(key) -> params`.
-        apply: `apply(params, x) -> (n, c)`.
-        name: What the network is called in tables and figures.
-
-    Returns:
-        The model, whose state is an empty dict that nothing changes.
-    """
-    return Model(
-        init=init,
-        apply=apply,
-        apply_train=lambda params, state, x: (apply(params, x), state),
-        freeze=lambda state: apply,
-        name=name,
-    )

@@ -1,1 +1,1 @@
-
+"""Stage 8: figures, tables and pages. Draws arrays; computes nothing."""

@@ -1,0 +1,149 @@
+"""The commands as records: their fields are the options, their comments the help."""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union
+
+import tyro
+
+from ..experiments.base import Experiment
+
+DESCRIPTION = """What can a linearized network say about the real one?
+
+Start with `tangentlab demo`, then see `tangentlab run EXPERIMENT --help`.
+`--version` prints the version; `--debug`, anywhere, shows the traceback of an error."""
+
+
+Output = Annotated[Path, tyro.conf.arg(help="Folder that holds the runs.")]
+Progress = Annotated[bool, tyro.conf.arg(help="Show progress bars.")]
+Directory = Annotated[
+    Path | None,
+    tyro.conf.arg(help="Where to put it; else $TANGENTLAB_DATA, then the user cache."),
+]
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The whole pipeline on real digits: a table, figures and a report."""
+
+    output: Output = Path("runs")
+    progress: Progress = True
+
+
+@dataclass(frozen=True)
+class RunExperiment:
+    """Run an experiment: a new run folder with its results, figures and report."""
+
+    name: str
+    config: Any
+    output: Path
+    progress: bool
+
+
+@dataclass(frozen=True)
+class DrawReport:
+    """Draw figures and page of a finished run again, from its folder alone."""
+
+    run: tyro.conf.Positional[Path]
+    """The run folder."""
+
+
+@dataclass(frozen=True)
+class FetchData:
+    """Download a data set, check it and put it where the experiments look for it."""
+
+    name: str
+    directory: Path | None
+
+
+@dataclass(frozen=True)
+class ListData:
+    """List the data sets and where each was found."""
+
+
+@dataclass(frozen=True)
+class Doctor:
+    """Say what is here, what is missing for what, and the command that gets it."""
+
+
+Command = Demo | RunExperiment | DrawReport | FetchData | ListData | Doctor
+
+
+def parse(
+    words: Sequence[str], experiments: Mapping[str, Experiment], data: Iterable[str]
+) -> Command:
+    """Read a command line.
+
+    Words that mean nothing end the program (`SystemExit`, status 2) with the known
+    ones on standard error; so does `--help`, with status 0, on standard output.
+
+    Args:
+        words: The words after the program's name.
+        experiments: The experiments that `run` offers.
+        data: Names of the data sets that `data fetch` offers.
+
+    Returns:
+        The command.
+    """
+    run = {name: _run(name, it.config) for name, it in experiments.items()}
+    fetch = {"fetch": _fetch(tuple(data)), "list": ListData}
+    choices = {
+        "demo": Demo,
+        "run": _group(run, RunExperiment.__doc__),
+        "report": DrawReport,
+        "data": _group(fetch, "Find and fetch data sets."),
+        "doctor": Doctor,
+    }
+    return tyro.cli(
+        _choice(choices), prog="tangentlab", description=DESCRIPTION, args=words
+    )
+
+
+def _choice(options: Mapping[str, Callable[..., Any]]) -> Any:
+    # A type that tyro reads as one subcommand per option.
+    members = []
+    for name, make in options.items():
+        subcommand = tyro.conf.subcommand(name, prefix_name=False, constructor=make)
+        members.append(Annotated[Any, subcommand])
+    # A union of one is no union: the hidden member keeps the single name a command.
+    return Union[*members, Annotated[None, tyro.conf.Suppress]]
+
+
+def _group(options: Mapping[str, Callable[..., Any]], doc: str | None) -> Any:
+    # A command whose next word chooses one of several.
+    def group(choice):
+        return choice
+
+    return _described(group, doc, choice=_flat(_choice(options)))
+
+
+def _run(name: str, config_type: type) -> Callable[..., RunExperiment]:
+    # The options of an experiment, and those of every run, side by side.
+    def run(config, output: Output = Path("runs"), progress: Progress = True):
+        return RunExperiment(name, config, output, progress)
+
+    summary = inspect.cleandoc(config_type.__doc__ or "").split("\n\n")[0]
+    return _described(run, summary, config=_flat(config_type))
+
+
+def _fetch(names: tuple[str, ...]) -> Callable[..., FetchData]:
+    def fetch(name, directory: Directory = None):
+        return FetchData(name, directory)
+
+    return _described(
+        fetch, FetchData.__doc__, name=tyro.conf.Positional[Literal[*names]]
+    )
+
+
+def _flat(kind: Any) -> Any:
+    # Options of this parameter without the parameter's name before theirs.
+    return Annotated[kind, tyro.conf.arg(name="")]
+
+
+def _described(make: Any, doc: str | None, **kinds: Any) -> Any:
+    # Types and texts that only exist at run time.
+    make.__doc__ = doc
+    make.__annotations__.update(kinds)
+    return make

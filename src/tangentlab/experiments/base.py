@@ -1,0 +1,95 @@
+"""What an experiment is, and the one way to run it and to draw its report."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+from ..report.page import Report
+from ..store import ReportFiles, Run, RunFolder, create, open_run, write_report
+
+
+class Compute(Protocol):
+    """Computes a run and writes arrays and metrics into its folder."""
+
+    def __call__(self, config: Any, folder: RunFolder, *, progress: bool) -> None:
+        """Run the experiment."""
+        ...
+
+
+class Experiment(NamedTuple):
+    """An experiment: its options, its computation and its report.
+
+    Attributes:
+        config: A frozen dataclass; its fields are the options, the saved config and,
+            by their comments, the help text.
+        run: `run(config, folder, progress=...)` computes and writes.
+        report: `report(run)` draws from the finished folder alone.
+    """
+
+    config: type
+    run: Compute
+    report: Callable[[Run], Report]
+
+
+class Outcome(NamedTuple):
+    """A finished run and what was drawn from it.
+
+    Attributes:
+        run: The run.
+        report: The report, with its console table.
+        files: The files of the report.
+    """
+
+    run: Run
+    report: Report
+    files: ReportFiles
+
+
+def perform(
+    experiments: Mapping[str, Experiment],
+    name: str,
+    config: Any,
+    root: Path,
+    *,
+    progress: bool = False,
+    command: str | None = None,
+) -> Outcome:
+    """Run an experiment into a new run folder and draw its report.
+
+    Args:
+        experiments: Every experiment, by name.
+        name: The one to run.
+        config: An instance of its config.
+        root: Folder that holds the runs.
+        progress: Show progress bars.
+        command: The command line to record; the running program's by default.
+
+    Returns:
+        The finished run, its report and the files.
+    """
+    with create(root, name, config, command=command) as folder:
+        experiments[name].run(config, folder, progress=progress)
+    try:
+        return draw(experiments, folder.final)
+    except BaseException as error:
+        error.add_note(
+            f"The run itself is finished, in {folder.final}; draw its report with "
+            f"`tangentlab report {folder.final}`"
+        )
+        raise
+
+
+def draw(experiments: Mapping[str, Experiment], path: Path) -> Outcome:
+    """Draw the report of a finished run from its folder alone.
+
+    Args:
+        experiments: Every experiment, by name.
+        path: The run folder.
+
+    Returns:
+        The run, its report and the files.
+    """
+    configs = {name: experiment.config for name, experiment in experiments.items()}
+    run = open_run(path, configs)
+    report = experiments[run.experiment].report(run)
+    return Outcome(run, report, write_report(run, report))

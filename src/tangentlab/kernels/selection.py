@@ -1,0 +1,95 @@
+"""Which parameters a kernel differentiates, and with what weight."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+from jaxtyping import Array, PyTree
+
+from .._types import Params
+
+
+class Selection(NamedTuple):
+    """The part of a parameter tree that a kernel differentiates.
+
+    Attributes:
+        leaves: The differentiated leaves, in the order of `jax.tree.leaves`.
+        roots: Square root of each leaf's multiplier, broadcastable to the leaf.
+        rebuild: Puts replacements for `leaves` back into the whole tree.
+    """
+
+    leaves: list[Array]
+    roots: list[Array]
+    rebuild: Callable[[list[Array]], Params]
+
+
+def select(
+    params: Params, trainable: PyTree | None = None, scale: PyTree | None = None
+) -> Selection:
+    """Pick the real-valued, trainable leaves of a parameter tree.
+
+    Args:
+        params: All parameters; integer leaves are buffers and never differentiated.
+        trainable: Prefix of `params` with booleans; None keeps all.
+        scale: Prefix of `params` with non-negative multipliers; None means 1.
+
+    Returns:
+        The selection.
+
+    Raises:
+        ValueError: If nothing is left to differentiate, a multiplier is negative, or
+            a prefix does not fit.
+    """
+    leaves, structure = jax.tree.flatten(params)
+    leaves = [jnp.asarray(leaf) for leaf in leaves]
+    keep = _spread("trainable", True if trainable is None else trainable, params)
+    multipliers = _spread("scale", 1.0 if scale is None else scale, params)
+    picked = [
+        i
+        for i, leaf in enumerate(leaves)
+        if keep[i] and jnp.issubdtype(leaf.dtype, jnp.floating)
+    ]
+    if not picked:
+        raise ValueError(
+            f"Nothing to differentiate: of {len(leaves)} leaves in `params` none is "
+            "both real-valued and trainable. Pass floating-point parameters, and a "
+            "`trainable` that keeps at least one."
+        )
+    roots = [_root(multipliers[i], leaves[i]) for i in picked]
+
+    def rebuild(new: list[Array]) -> Params:
+        changed = list(leaves)
+        for i, leaf in zip(picked, new, strict=True):
+            changed[i] = leaf
+        return jax.tree.unflatten(structure, changed)
+
+    return Selection([leaves[i] for i in picked], roots, rebuild)
+
+
+def _root(multiplier: PyTree, leaf: Array) -> Array:
+    value = jnp.asarray(multiplier, leaf.dtype)
+    if not isinstance(value, Tracer) and bool(jnp.any(value < 0)):
+        raise ValueError(
+            f"`scale` holds a negative multiplier ({float(value.min())}): "
+            "J diag(s) J^T is a kernel for s >= 0 only."
+        )
+    return jnp.broadcast_to(jnp.sqrt(value), leaf.shape)
+
+
+def _spread(name: str, prefix: PyTree, params: Params) -> list:
+    """Repeat each leaf of a prefix over the subtree of `params` it stands for."""
+    spread: list = []
+    try:
+        jax.tree.map(
+            lambda value, below: spread.extend([value] * len(jax.tree.leaves(below))),
+            prefix,
+            params,
+        )
+    except ValueError as error:
+        raise ValueError(
+            f"`{name}` must have the structure of `params` or be a prefix of it "
+            f"({jax.tree.structure(params)}), got {jax.tree.structure(prefix)}."
+        ) from error
+    return spread

@@ -1,0 +1,193 @@
+"""The contract of a network: `apply(params, x) -> (n, c)`, row by row.
+
+Row i of the output depends on row i of `x` alone. A kernel of a network that breaks
+this, as batch normalization in training mode does, has no meaning.
+"""
+
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+from jaxtyping import Array, Bool, Float
+
+from .._checks import batch_size
+from .._types import AnyArray, Apply, Inputs, Params
+from .trees import is_differentiable, split_differentiable
+
+_MAX_ROWS = 4
+
+
+def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
+    """Raise unless `apply` keeps the contract on a few rows of `x`.
+
+    Costs one backward and three forward passes of at most four rows. Under `jit` only
+    shapes are checked, since there are no values yet.
+
+    Args:
+        apply: The network, `apply(params, x) -> (n, c)`.
+        params: Its parameters.
+        x: A batch: an array, or a pytree of float and integer arrays.
+
+    Raises:
+        ValueError: If nothing in `params` is differentiable, the output is not one
+            floating-point array (n, c), it is not finite, or its rows depend on other
+            rows of `x`.
+    """
+    check_callable(apply)
+    num_rows = min(batch_size("x", x), _MAX_ROWS)
+    if not any(map(is_differentiable, jax.tree.leaves(params))):
+        raise ValueError(
+            "`params` holds no floating-point array, so there is nothing to "
+            f"differentiate: got {jax.tree.structure(params)}."
+        )
+    rows = jax.tree.map(lambda leaf: jnp.asarray(leaf[:num_rows]), x)
+    first = jax.tree.map(lambda leaf: leaf[:1], rows)
+    if num_rows == 1:
+        rows = _append(first, _perturb(first))
+    apply = jax.jit(apply)  # compiled once for every pass, and for later checks
+    for batch in (rows, first):
+        _check_output(jax.eval_shape(apply, params, batch), batch_size("x", batch))
+    outputs = apply(params, rows)
+    if isinstance(outputs, Tracer):
+        return
+    _check_finite(outputs[:num_rows])
+    if _gradient_crosses_rows(apply, params, rows) or _value_crosses_rows(
+        apply, params, rows, outputs[:1]
+    ):
+        raise ValueError(
+            "`apply` mixes examples: its output for row 0 changes with the other rows "
+            "of `x`, as batch normalization in training mode makes it do. A kernel "
+            "needs each row on its own, so freeze the statistics: use `Model.apply` "
+            "(initial ones) or `Model.freeze(state)` (those of training), and in a "
+            "network of your own the running averages (flax "
+            "`use_running_average=True`, haiku `is_training=False`, equinox "
+            "`inference_mode`)."
+        )
+
+
+def check_callable(apply: Any) -> None:
+    """Raise unless `apply` is a function.
+
+    Args:
+        apply: What should be `apply(params, x) -> (n, c)`.
+
+    Raises:
+        TypeError: If it cannot be called, as a `Model` cannot.
+    """
+    if not callable(apply):
+        hint = "pass its `.apply`" if hasattr(apply, "apply") else "pass a function"
+        raise TypeError(
+            "`apply` must be a function `apply(params, x) -> (n, c)`, got "
+            f"{type(apply).__name__}: {hint}."
+        )
+
+
+def check_input_shape(x: AnyArray, input_shape: tuple[int, ...]) -> None:
+    """Raise unless `x` is a batch of samples of one shape.
+
+    Args:
+        x: The batch.
+        input_shape: Shape of one sample.
+
+    Raises:
+        ValueError: If the axes after the first are not those of `input_shape`.
+    """
+    shape = jnp.shape(x)
+    if shape[1:] == input_shape and shape:
+        return
+    wanted = f"(n, {', '.join(map(str, input_shape))})"
+    fix = "add the batch axis with `x[None]`" if shape == input_shape else "reshape it"
+    raise ValueError(f"`x` must have shape {wanted}, got {shape}: {fix}.")
+
+
+def _check_output(outputs: Any, num_rows: int) -> None:
+    if len(jax.tree.leaves(outputs)) != 1 or not hasattr(outputs, "shape"):
+        raise ValueError(
+            "`apply` must return one array (n, c), got a pytree "
+            f"{jax.tree.structure(outputs)}: return the outputs alone."
+        )
+    shape = outputs.shape
+    if len(shape) != 2 or shape[0] != num_rows or shape[1] == 0:
+        fix = (
+            "add an output axis, as in `outputs[:, None]`"
+            if shape == (num_rows,)
+            else "keep the batch axis first and one axis of outputs"
+        )
+        raise ValueError(
+            f"`apply` must return shape (n, c), got {shape} for n = {num_rows}: {fix}."
+        )
+    if not jnp.issubdtype(outputs.dtype, jnp.floating):
+        raise ValueError(
+            f"`apply` must return floating-point outputs, got {outputs.dtype}: return "
+            "logits, not classes."
+        )
+
+
+def _check_finite(outputs: Float[Array, "n c"]) -> None:
+    bad = ~jnp.isfinite(outputs).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"`apply` returned NaN or infinite values for example {int(bad.argmax())} "
+            f"of `x` ({int(bad.sum())} of the first {len(bad)} examples): look for "
+            "them in the parameters and in that example."
+        )
+
+
+def _gradient_crosses_rows(
+    apply: Apply, params: Params, rows: Inputs
+) -> bool | Bool[Array, ""]:
+    """Return whether output row 0 has a gradient at other rows, by no tolerance.
+
+    NaN there decides nothing: a zero cotangent met an infinite derivative.
+    """
+    floats, others = split_differentiable(rows)
+    outputs, pullback = jax.vjp(
+        lambda floats: apply(params, eqx.combine(floats, others)), floats
+    )
+    direction = jax.random.normal(jax.random.key(0), outputs.shape[1:], outputs.dtype)
+    (gradient,) = pullback(jnp.zeros_like(outputs).at[0].set(direction))
+    return any(
+        (jnp.isfinite(leaf[1:]) & (leaf[1:] != 0)).any()
+        for leaf in jax.tree.leaves(gradient)
+    )
+
+
+def _value_crosses_rows(
+    apply: Apply, params: Params, rows: Inputs, expected: Float[Array, "1 c"]
+) -> bool | Bool[Array, ""]:
+    """Return whether output row 0 moves when other rows change, or are left out.
+
+    The first comparison runs one program twice and so allows rounding alone. The
+    second runs another program, whose rounding may differ at reduced precision.
+    """
+    first = jax.tree.map(lambda leaf: leaf[:1], rows)
+    others = jax.tree.map(lambda leaf: leaf[1:], rows)
+    changed = apply(params, _append(first, _perturb(others)))[:1]
+    alone = apply(params, first)
+    eps = float(jnp.finfo(expected.dtype).eps)
+    size = jnp.abs(expected).max()
+    kept = (jnp.abs(changed - expected) <= 10 * eps * size).all()
+    same = (jnp.abs(alone - expected) <= 0.05 * size + eps**0.5).all()
+    return ~(kept & same)
+
+
+def _append(rows: Inputs, more: Inputs) -> Inputs:
+    return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), rows, more)
+
+
+def _perturb(rows: Inputs) -> Inputs:
+    """Return other values close by; positive numbers and most indices stay valid."""
+
+    def change(leaf):
+        if leaf.dtype == bool:
+            return ~leaf
+        if jnp.issubdtype(leaf.dtype, jnp.integer):
+            return jnp.where(leaf > 0, leaf - 1, leaf + 1)
+        if jnp.issubdtype(leaf.dtype, jnp.floating):
+            noise = jax.random.uniform(jax.random.key(1), leaf.shape, leaf.dtype, 0.5)
+            return leaf + 0.01 * noise * (1 + jnp.abs(leaf))
+        return leaf
+
+    return jax.tree.map(change, rows)

@@ -1,0 +1,227 @@
+"""One self-contained HTML page: no script, no font, no style, no image from elsewhere.
+
+A page opens from a disk without network, in ten years as today, light or dark, on a
+phone or a projector. Everything written into it is escaped.
+"""
+
+import base64
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+from .dark import dark_colors
+from .tables import Column, Row, Table, to_html
+
+_LARGEST_SVG = 2_000_000
+"""A drawing with more bytes than that, such as a scatter of many points, goes in as
+pixels: browsers take seconds over it."""
+
+_ICON = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
+    "<path d='M3 27C10 27 13 6 29 5' fill='none' stroke='#1f5f8b' stroke-width='4'/>"
+    "<path d='M4 29L28 5' fill='none' stroke='#d1603d' stroke-width='3'/></svg>"
+)
+
+
+@runtime_checkable
+class Drawing(Protocol):
+    """What a page needs of a figure; a matplotlib `Figure` has it."""
+
+    def savefig(self, fname: Any, **options: Any) -> Any:
+        """Write the figure to a file name or a binary file."""
+        ...
+
+    def findobj(self) -> list[Any]:
+        """Everything drawn in the figure."""
+        ...
+
+
+class Highlight(NamedTuple):
+    """A number worth a large font.
+
+    Attributes:
+        value: The number, as text.
+        label: What it is, in a few words.
+    """
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True)
+class Section:
+    """One thing to see.
+
+    Attributes:
+        title: The heading.
+        text: A sentence or two on what to see in the figures.
+        figures: Figures by name; `NAME.png` is the file of each.
+        table: A table below the figures.
+    """
+
+    title: str
+    text: str
+    figures: Mapping[str, Drawing] = field(default_factory=dict)
+    table: Table | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What an experiment shows of a run.
+
+    Attributes:
+        title: The heading of the page: what was found, or asked.
+        summary: The answer in a few sentences.
+        sections: What there is to see, in order.
+        console_table: The results, printed after a run, shown below the first section.
+        highlights: A few numbers for the top of the page.
+    """
+
+    title: str
+    summary: str
+    sections: tuple[Section, ...]
+    console_table: Table
+    highlights: tuple[Highlight, ...] = ()
+
+
+def render(
+    report: Report,
+    *,
+    experiment: str,
+    command: str,
+    config: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+) -> str:
+    """Make the page of a report.
+
+    Args:
+        report: What to show.
+        experiment: Name of the experiment, above the title.
+        command: The command that made the run.
+        config: Every option of the run, nested or not.
+        manifest: Versions, devices and times of the run, nested or not.
+
+    Returns:
+        A whole HTML document.
+    """
+    style = Path(__file__).with_name("page.css").read_text("utf-8")
+    icon = base64.b64encode(_ICON.encode()).decode()
+    results = (
+        f"<section>\n<h2>Results</h2>\n{to_html(report.console_table)}\n</section>"
+    )
+    # The main figure first, then the numbers behind it, then the rest.
+    first, *rest = [_section(section) for section in report.sections] or [""]
+    sections = "\n".join([first, results, *rest])
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy"
+ content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
+<title>{escape(report.title)}</title>
+<link rel="icon" href="data:image/svg+xml;base64,{icon}">
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<p class="kicker">tangentlab · {escape(experiment)}</p>
+<h1>{escape(report.title)}</h1>
+<p class="summary">{escape(report.summary)}</p>
+{_highlights(report.highlights)}
+</header>
+<main>
+{sections}
+<section>
+<h2>How this page was made</h2>
+<pre><code>{escape(command)}</code></pre>
+<details>
+<summary>Configuration and versions</summary>
+{_facts("Configuration", config)}
+{_facts("Versions, devices and times", manifest)}
+</details>
+</section>
+</main>
+<footer>Rebuild this page from its run folder at any time with
+<code>tangentlab report</code>.</footer>
+</body>
+</html>
+"""
+
+
+def data_url(figure: Drawing) -> str:
+    """A figure as a `data:` URL: SVG, or PNG where the SVG would be huge.
+
+    Args:
+        figure: The figure.
+
+    Returns:
+        The URL; the same figure gives the same URL.
+    """
+    from matplotlib import rc_context
+
+    content = io.BytesIO()
+    with rc_context({"svg.hashsalt": "tangentlab", "svg.fonttype": "path"}):
+        metadata = {"Date": None, "Creator": None}
+        figure.savefig(content, format="svg", bbox_inches="tight", metadata=metadata)
+    kind = "svg+xml"
+    if content.tell() > _LARGEST_SVG:
+        content, kind = io.BytesIO(), "png"
+        figure.savefig(content, format="png", bbox_inches="tight", dpi=200)
+    return f"data:image/{kind};base64,{base64.b64encode(content.getvalue()).decode()}"
+
+
+def _highlights(highlights: tuple[Highlight, ...]) -> str:
+    if not highlights:
+        return ""
+    tiles = "".join(
+        f"<div><dt>{escape(label)}</dt><dd>{escape(value)}</dd></div>"
+        for value, label in highlights
+    )
+    return f'<dl class="highlights">{tiles}</dl>'
+
+
+def _section(section: Section) -> str:
+    figures = "\n".join(
+        _figure(figure, alt=f"{section.title} ({name}). {section.text}")
+        for name, figure in section.figures.items()
+    )
+    table = to_html(section.table) if section.table else ""
+    return (
+        f"<section>\n<h2>{escape(section.title)}</h2>\n"
+        f'<p class="text">{escape(section.text)}</p>\n{figures}\n{table}\n</section>'
+    )
+
+
+def _figure(figure: Drawing, *, alt: str) -> str:
+    light = data_url(figure)  # first: drawing makes the ticks that are recolored next
+    with dark_colors(figure):
+        dark = data_url(figure)
+    return (
+        '<figure><picture><source media="(prefers-color-scheme: dark)" '
+        f'srcset="{dark}"><img src="{light}" alt="{escape(alt)}"></picture></figure>'
+    )
+
+
+def _facts(caption: str, values: Mapping[str, Any]) -> str:
+    columns = (Column("name", align="left"), Column("value", align="left"))
+    rows = tuple(Row((name, text)) for name, text in _flat(values).items())
+    return to_html(Table(columns, rows, caption))
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    # Nested mappings as one, with dotted names, in order.
+    flat = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{name}.")
+        elif isinstance(value, list | tuple):
+            flat[prefix + name] = ", ".join(map(str, value))
+        else:
+            flat[prefix + name] = "none" if value is None else str(value)
+    return flat

@@ -1,0 +1,17 @@
+"""The run folder: written under a temporary name, renamed when whole, kept for good.
+
+| file | holds |
+|---|---|
+| `config.json` | the experiment's name and every field of its config |
+| `manifest.json` | versions, devices, git revision, times and the command |
+| `NAME.npz` | arrays, without pickle |
+| `metrics.jsonl` | one JSON object a line |
+| `figures/NAME.png`, `report.html` | drawn from the files above, at any time |
+"""
+
+from .folder import RunFolder as RunFolder
+from .folder import create as create
+from .report import ReportFiles as ReportFiles
+from .report import write_report as write_report
+from .run import Run as Run
+from .run import open_run as open_run

@@ -1,0 +1,62 @@
+"""The report of a run: figures and one page, drawn from its folder alone."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from ..report.page import Report, render
+from .config import to_json
+from .files import check_name, open_aside
+from .run import Run
+
+FIGURES, PAGE = "figures", "report.html"
+
+
+class ReportFiles(NamedTuple):
+    """The files of a report.
+
+    Attributes:
+        page: The HTML page, self-contained.
+        figures: The figures as PNG, in the order of the page.
+    """
+
+    page: Path
+    figures: tuple[Path, ...]
+
+
+def write_report(run: Run, report: Report) -> ReportFiles:
+    """Write `figures/*.png` and `report.html`, replacing those of an earlier report.
+
+    Args:
+        run: The run that the report was drawn from.
+        report: What to show.
+
+    Returns:
+        The files written.
+
+    Raises:
+        ValueError: If two figures share a name, or a name cannot be a file name.
+    """
+    named = [item for section in report.sections for item in section.figures.items()]
+    names = [name for name, _ in named]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(
+            f"Figures of a report need different names, got several named {twice}."
+        )
+    for name in names:
+        check_name("a figure", name)
+    page = render(
+        report,
+        experiment=run.experiment,
+        command=run.manifest["command"],
+        config=to_json(run.config),
+        manifest=run.manifest,
+    )
+    (run.path / FIGURES).mkdir(exist_ok=True)
+    paths = tuple(run.path / FIGURES / f"{name}.png" for name in names)
+    for path, (_, figure) in zip(paths, named, strict=True):
+        with open_aside(path) as file:
+            figure.savefig(file, format="png", bbox_inches="tight", dpi=200)
+    with open_aside(run.path / PAGE) as file:
+        file.write(page.encode())
+    return ReportFiles(run.path / PAGE, paths)

@@ -1,0 +1,132 @@
+"""Reading a finished run."""
+
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._checks import check_known
+from .config import from_json
+from .files import parse_json, read_text
+from .folder import CONFIG, MANIFEST, METRICS, PARTIAL
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes:
+        path: Its folder.
+        experiment: Name of the experiment.
+        config: The config it ran with, equal to the one that was saved.
+        manifest: Versions, devices, git revision, times and the command.
+    """
+
+    path: Path
+    experiment: str
+    config: Any
+    manifest: dict[str, Any]
+
+    def arrays(self, name: str) -> dict[str, np.ndarray]:
+        """Read `NAME.npz`.
+
+        Args:
+            name: The name they were saved under.
+
+        Returns:
+            The arrays by name.
+
+        Raises:
+            FileNotFoundError: If there is no such file; lists those there are.
+            ValueError: If the file is damaged or holds pickled objects.
+        """
+        path = self.path / f"{name}.npz"
+        if not path.is_file():
+            there = ", ".join(sorted(p.stem for p in self.path.glob("*.npz"))) or "none"
+            raise FileNotFoundError(
+                f"Run {self.path} has no arrays {name!r} ({path.name}). There are: "
+                f"{there}."
+            )
+        try:
+            with path.open("rb") as file:
+                archive = np.load(file, allow_pickle=False)
+                if not isinstance(archive, np.lib.npyio.NpzFile):
+                    raise ValueError("a single array, not an .npz archive")
+                return {key: archive[key] for key in archive.files}
+        except (ValueError, EOFError, zipfile.BadZipFile) as error:
+            raise ValueError(
+                f"{path} cannot be read ({error}). The file was damaged or not written "
+                "by tangentlab: restore it, or run the experiment again."
+            ) from error
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """Read `metrics.jsonl`.
+
+        Returns:
+            One dict per line, in the order they were logged; None stands for NaN and
+            infinity. Empty if the run logged nothing.
+        """
+        path = self.path / METRICS
+        if not path.is_file():
+            return []
+        lines = read_text(path).removesuffix("\n").split("\n")
+        return [
+            parse_json(line, where=str(path), first_line=number)
+            for number, line in enumerate(lines, start=1)
+        ]
+
+
+def open_run(path: Path, configs: Mapping[str, type]) -> Run:
+    """Open a finished run.
+
+    Args:
+        path: The run folder.
+        configs: The config dataclass of each experiment, by name.
+
+    Returns:
+        The run, its config and manifest read; arrays and metrics on demand.
+
+    Raises:
+        FileNotFoundError: If there is no such folder.
+        ValueError: If it is not a run folder, not finished, damaged, or of an unknown
+            experiment.
+    """
+    if not path.is_dir():
+        raise FileNotFoundError(
+            f"There is no run folder {path}. `tangentlab run` prints the folder it "
+            "writes."
+        )
+    if not (path / CONFIG).is_file():
+        raise ValueError(
+            f"{path} is not a run folder: it has no {CONFIG}. Pass the folder of one "
+            "run, not the folder that holds the runs."
+        )
+    manifest = _read_object(path, MANIFEST)
+    if path.name.endswith(PARTIAL) or manifest.get("ended") is None:
+        raise ValueError(
+            f"{path} is an unfinished run: it failed, was interrupted, or is still "
+            f"being written. To run it again: {manifest.get('command', 'unknown')}"
+        )
+    saved = _read_object(path, CONFIG)
+    where = f"{path / CONFIG}"
+    if set(saved) != {"experiment", "config"}:
+        raise ValueError(
+            f"{where} must have the keys 'experiment' and 'config', got {list(saved)}."
+        )
+    check_known("experiment", saved["experiment"], configs)
+    hint = configs[saved["experiment"]]
+    config = from_json(hint, saved["config"], where=f"{where}: config")
+    return Run(path, saved["experiment"], config, manifest)
+
+
+def _read_object(path: Path, name: str) -> dict[str, Any]:
+    file = path / name
+    if not file.is_file():
+        raise FileNotFoundError(
+            f"Run {path} has no {name}: the folder is incomplete. Restore the file, or "
+            "run the experiment again."
+        )
+    return parse_json(read_text(file), where=str(file))

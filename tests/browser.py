@@ -1,0 +1,163 @@
+"""Headless Chromium through chromedriver's plain HTTP protocol: no package needed."""
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PROGRAMS = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
+MISSING = [name for name, path in PROGRAMS.items() if path is None]
+
+_FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+--disable-background-networking --disable-component-update --disable-sync
+--hide-scrollbars""".split()
+
+_IMAGES = """
+return [...document.images].map(i => {
+  const box = i.getBoundingClientRect();
+  return {alt: i.alt, complete: i.complete, natural: i.naturalWidth,
+          width: box.width, height: box.height, left: box.left, right: box.right};
+});
+"""
+
+
+class Findings(NamedTuple):
+    """What a browser made of a page.
+
+    Attributes:
+        images: Each image with its natural width and its box on the page.
+        errors: Messages of the console at level warning or above.
+        requests: Every address that was asked for.
+        width: Width of the window.
+        overflow: Width of the content; more than that of the window if it sticks out.
+    """
+
+    images: list[dict[str, Any]]
+    errors: list[str]
+    requests: list[str]
+    width: int
+    overflow: int
+
+
+class Browser:
+    """A session of chromedriver."""
+
+    def __init__(self, address: str, profile: Path, *, dark: bool):
+        self.address = address
+        # Chromium itself adds flags from its wrapper; the profile keeps runs apart.
+        args = [*_FLAGS, f"--user-data-dir={profile}"]
+        if dark:
+            args.append("--blink-settings=preferredColorScheme=0")
+        options = {"binary": PROGRAMS["chromium"], "args": args}
+        capabilities = {
+            "browserName": "chrome",
+            "goog:chromeOptions": options,
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+        }
+        value = self.call(
+            "POST", "/session", {"capabilities": {"alwaysMatch": capabilities}}
+        )
+        self.session = f"/session/{value['sessionId']}"
+
+    def call(self, method: str, path: str, body: Any = None) -> Any:
+        data = None if body is None else json.dumps(body).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(
+            self.address + path, data=data, headers=headers, method=method
+        )
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def script(self, code: str) -> Any:
+        body = {"script": code, "args": []}
+        return self.call("POST", f"{self.session}/execute/sync", body)
+
+    def log(self, kind: str) -> list[dict[str, Any]]:
+        return self.call("POST", f"{self.session}/se/log", {"type": kind})
+
+    def command(self, name: str, **params: Any) -> Any:
+        body = {"cmd": name, "params": params}
+        return self.call("POST", f"{self.session}/goog/cdp/execute", body)
+
+    def visit(self, page: Path, *, width: int = 1280, height: int = 900) -> Findings:
+        """Open a page in a window of that size and look at it."""
+        self.command(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=width < 600,
+        )
+        for kind in ("browser", "performance"):
+            self.log(kind)
+        self.call("POST", f"{self.session}/url", {"url": page.resolve().as_uri()})
+        images = self.script(_IMAGES)
+        inner, overflow = self.script(
+            "return [document.documentElement.clientWidth,"
+            " document.documentElement.scrollWidth]"
+        )
+        console = self.log("browser")
+        errors = [e["message"] for e in console if e["level"] in ("WARNING", "SEVERE")]
+        events = [json.loads(e["message"])["message"] for e in self.log("performance")]
+        requests = [
+            event["params"]["request"]["url"]
+            for event in events
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+        return Findings(images, errors, requests, inner, overflow)
+
+    def screenshot(self, file: Path) -> None:
+        """Save the whole page as an image."""
+        value = self.command(
+            "Page.captureScreenshot", format="png", captureBeyondViewport=True
+        )
+        file.write_bytes(base64.b64decode(value["data"]))
+
+
+@contextmanager
+def open_browser(folder: Path, *, dark: bool = False) -> Iterator[Browser]:
+    """Start chromedriver on a free port, and end it with the block."""
+    assert PROGRAMS["chromedriver"] is not None
+    driver = subprocess.Popen(
+        [PROGRAMS["chromedriver"], "--port=0"], stdout=subprocess.PIPE, text=True
+    )
+    browser = None
+    try:
+        assert driver.stdout is not None
+        lines = iter(driver.stdout.readline, "")
+        ports = (re.search(r"successfully on port (\d+)", line) for line in lines)
+        port = next(match[1] for match in ports if match)
+        browser = Browser(f"http://127.0.0.1:{port}", folder / "profile", dark=dark)
+        yield browser
+    finally:
+        if browser is not None:
+            browser.call("DELETE", browser.session)
+        driver.terminate()
+        driver.wait(timeout=30)
+        if driver.stdout is not None:
+            driver.stdout.close()
+
+
+def problems(findings: Findings, num_images: int) -> list[str]:
+    """Everything that is wrong with a page; empty for a good one."""
+    found = [f"console: {message}" for message in findings.errors]
+    for url in findings.requests:
+        if not url.startswith(("file:", "data:")):
+            found.append(f"request: {url}")
+    if len(findings.images) != num_images:
+        found.append(f"{len(findings.images)} images instead of {num_images}")
+    for image in findings.images:
+        drawn = image["complete"] and image["natural"] > 0
+        visible = image["width"] > 50 and image["height"] > 50
+        inside = image["left"] >= 0 and image["right"] <= findings.width
+        if not (drawn and visible and inside):
+            found.append(f"image not drawn: {image}")
+    if findings.overflow > findings.width:
+        found.append(f"content is {findings.overflow} wide, window {findings.width}")
+    return found

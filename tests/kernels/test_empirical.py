@@ -1,0 +1,113 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tangentlab as tl
+from tests.helpers import assert_close, jacobian_gram
+from tests.networks import dense_apply, dense_params
+
+
+def _problem(seed, outputs=1, n=7, m=4):
+    keys = jax.random.split(jax.random.key(seed), 3)
+    params = dense_params(keys[0], (3, 5, outputs))
+    return (
+        params,
+        jax.random.normal(keys[1], (n, 3)),
+        jax.random.normal(keys[2], (m, 3)),
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_gram_is_the_mean_of_diagonal_blocks(seed, outputs):
+    params, x_1, x_2 = _problem(seed, outputs)
+    full = jacobian_gram(dense_apply, params, x_1, x_2)
+    mean = jnp.einsum("acbc->ab", full) / outputs
+    assert_close(tl.gram(dense_apply, params, x_1, x_2), mean)
+
+
+def test_gram_of_several_logits_by_choice():
+    params, x, _ = _problem(0, outputs=3)
+    full = jacobian_gram(dense_apply, params, x)
+    assert_close(tl.gram(dense_apply, params, x, outputs=1), full[:, 1, :, 1])
+    assert_close(tl.gram(dense_apply, params, x, outputs="sum"), full.sum(axis=(1, 3)))
+    K = tl.gram(dense_apply, params, x, outputs=lambda f: f[:, 0] - 2 * f[:, 2])
+    difference = jnp.array([1.0, 0.0, -2.0])
+    assert_close(K, jnp.einsum("acbd,c,d->ab", full, difference, difference))
+
+
+@settings(deadline=None, max_examples=15)
+@given(seed=st.integers(0, 99), block=st.integers(1, 9), n=st.integers(1, 9))
+def test_block_size_changes_nothing_but_rounding(seed, block, n):
+    params, x_1, x_2 = _problem(seed, n=n)
+    num_params = sum(leaf.size for leaf in jax.tree.leaves(params))
+    memory = block * 2 * num_params * 8
+    K = tl.gram(dense_apply, params, x_1, memory=memory)
+    np.testing.assert_array_equal(K, K.T)
+    whole = tl.gram(dense_apply, params, x_1)
+    np.testing.assert_allclose(K, whole, rtol=1e-12, atol=1e-12)
+    across = tl.gram(dense_apply, params, x_1, x_2, memory=memory)
+    other = tl.gram(dense_apply, params, x_1, x_2)
+    np.testing.assert_allclose(across, other, rtol=1e-12, atol=1e-12)
+
+
+@settings(deadline=None, max_examples=10)
+@given(seed=st.integers(0, 99))
+def test_gram_is_positive_semidefinite_and_permutes_with_samples(seed):
+    params, x, _ = _problem(seed)
+    K = tl.gram(dense_apply, params, x)
+    lam = jnp.linalg.eigvalsh(K)
+    assert lam[0] > -1e-12 * lam[-1]
+    order = np.random.default_rng(seed).permutation(len(x))
+    assert_close(tl.gram(dense_apply, params, x[order]), K[order][:, order])
+
+
+def test_layers_add_up_and_scale_weighs_them():
+    params, x, _ = _problem(0)
+    whole = tl.gram(dense_apply, params, x)
+    first = tl.gram(dense_apply, params, x, trainable=[True, False])
+    last = tl.gram(dense_apply, params, x, trainable=[False, True])
+    assert_close(first + last, whole)
+    assert_close(
+        tl.gram(dense_apply, params, x, scale=[2.0, 0.5]), 2 * first + 0.5 * last
+    )
+
+
+def test_inputs_may_be_a_tree():
+    params, x, _ = _problem(0)
+    K = tl.gram(lambda p, x: dense_apply(p, x["a"]), params, {"a": x})
+    assert_close(K, tl.gram(dense_apply, params, x))
+
+
+def test_float32_stays_float32():
+    params, x, _ = _problem(0)
+    params = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), params)
+    assert tl.gram(dense_apply, params, x.astype(jnp.float32)).dtype == jnp.float32
+
+
+def test_gram_works_under_jit():
+    params, x, _ = _problem(0)
+    K = jax.jit(lambda p, x: tl.gram(dense_apply, p, x))(params, x)
+    assert_close(K, tl.gram(dense_apply, params, x))
+
+
+@pytest.mark.parametrize("outputs", ["max", 3, -4])
+def test_unknown_outputs_raise(outputs, no_type_checks):
+    params, x, _ = _problem(0, outputs=3)
+    with pytest.raises(ValueError, match="index of one of the 3 logits"):
+        tl.gram(dense_apply, params, x, outputs=outputs)
+
+
+def test_empty_samples_raise():
+    params, x, _ = _problem(0)
+    with pytest.raises(ValueError, match="`x_2` is empty"):
+        tl.gram(dense_apply, params, x, x[:0])
+
+
+def test_mixing_samples_is_refused():
+    params, x, _ = _problem(0)
+    with pytest.raises(ValueError, match="mixes examples"):
+        tl.gram(lambda p, x: dense_apply(p, x - x.mean(0)[None]), params, x)

@@ -1,0 +1,66 @@
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import tangentlab as tl
+from tests.helpers import assert_close, psd_from_eigenvalues
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("num", [None, 1, 3])
+def test_known_eigenvalues_and_subspaces_are_found(seed, num):
+    lam = jnp.array([5.0, 3.0, 2.0, 0.5, 0.0])
+    K, V = psd_from_eigenvalues(lam, jax.random.key(seed))
+    found, k = tl.spectrum(K, num), num or 5
+    assert_close(found.eigenvalues, lam[:k])
+    projector = found.eigenvectors @ found.eigenvectors.T
+    assert_close(projector, V[:, :k] @ V[:, :k].T)
+    assert found.residuals.max() < 1e-13 * 5
+
+
+def test_largest_entry_of_each_vector_is_positive():
+    K, _ = psd_from_eigenvalues(jnp.arange(1.0, 7.0), jax.random.key(0))
+    V = tl.spectrum(K).eigenvectors
+    assert (V[np.abs(V).argmax(axis=0), np.arange(6)] > 0).all()
+
+
+def test_mercer_divides_by_the_number_of_samples():
+    spectrum = tl.spectrum(np.diag([8.0, 4.0]))
+    assert spectrum.mercer.tolist() == [4.0, 2.0]
+
+
+def test_float32_matrix_is_decomposed_in_float64_with_its_own_resolution():
+    K, _ = psd_from_eigenvalues(jnp.array([1.0, 0.5, 1e-9]), jax.random.key(1))
+    rounded = tl.spectrum(K.astype(jnp.float32))
+    assert rounded.eigenvalues.dtype == np.float64
+    assert rounded.num_below_resolution == 1
+    assert rounded.resolution == pytest.approx(np.finfo(np.float32).eps)
+    assert tl.spectrum(K).num_below_resolution == 0
+
+
+def test_negative_eigenvalues_are_counted_not_hidden():
+    spectrum = tl.spectrum(np.diag([2.0, 1.0, -1.0]))
+    assert spectrum.num_negative == 1
+    assert spectrum.eigenvalues.tolist() == [2.0, 1.0, -1.0]
+
+
+def test_clusters_within_rounding_are_flagged():
+    K = np.diag([3.0, 2.0, 2.0 + 1e-16, 1.0])
+    assert tl.spectrum(K).unresolved.tolist() == [False, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("K", "num", "message"),
+    [
+        (np.ones((2, 3)), None, "square Gram matrix"),
+        (np.eye(3), 0, r"`num` must lie in 1\.\.3"),
+        (np.eye(3), 4, r"`num` must lie in 1\.\.3"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), None, "first in row 0"),
+        (np.array([[1.0, 2.0], [0.0, 1.0]]), None, "must be symmetric"),
+        (np.broadcast_to(np.ones(1), (40_000, 40_000)), 3, "at most n = 32766"),
+    ],
+)
+def test_bad_matrices_raise(K, num, message, no_type_checks):
+    with pytest.raises(ValueError, match=message):
+        tl.spectrum(K, num)
