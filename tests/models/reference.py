@@ -23,11 +23,15 @@ def average_pool(x):
     return x.reshape(n, height // 2, 2, width // 2, 2, channels).mean(axis=(2, 4))
 
 
-def frozen_norm(layer, x):
-    """Batch norm with mean 0 and variance 1."""
-    along_channels = (None, None, None, slice(None))
-    scale = layer["scale"] / jnp.sqrt(1 + EPS)
-    return x * scale[along_channels] + layer["bias"][along_channels]
+def batch_norm(layer, x, stats=None):
+    """With the statistics given, or with those of the batch."""
+    if stats is None:
+        stats = {"mean": x.mean(axis=(0, 1, 2)), "var": x.var(axis=(0, 1, 2))}
+    mean, var, scale, bias = (
+        values.astype(x.dtype)[None, None, None]
+        for values in (stats["mean"], stats["var"], layer["scale"], layer["bias"])
+    )
+    return (x - mean) / jnp.sqrt(var + EPS) * scale + bias
 
 
 def mlp(params, x, activation):
@@ -47,20 +51,29 @@ def lenet(params, x, activation):
     return dense(params["Dense_2"], x)
 
 
-def resnet18(params, x, activation):
-    """Frozen at mean 0 and variance 1; sides of the image divisible by 8."""
+def resnet18(params, x, activation, stats=None):
+    """With the statistics given, or of the batch; sides of images divisible by 8."""
+
+    def norm(name, x, block=None):
+        layers, frozen = (
+            (params, stats)
+            if block is None
+            else (params[block], stats and stats[block])
+        )
+        return batch_norm(layers[name], x, frozen and frozen[name])
+
     x = conv(params["stem"]["kernel"], x, padding=[(1, 1), (1, 1)])
-    x = activation(frozen_norm(params["stem_norm"], x))
+    x = activation(norm("stem_norm", x))
     for name in RESNET_BLOCKS:
         block = params[name]
         stride = 2 if name in ("block_2_1", "block_3_1", "block_4_1") else 1
         padding = [(0, 1), (0, 1)] if stride == 2 else [(1, 1), (1, 1)]
         y = conv(block["conv_1"]["kernel"], x, stride, padding)
-        y = activation(frozen_norm(block["norm_1"], y))
+        y = activation(norm("norm_1", y, name))
         y = conv(block["conv_2"]["kernel"], y)
-        y = frozen_norm(block["norm_2"], y)
+        y = norm("norm_2", y, name)
         if stride == 2:
             x = conv(block["projection"]["kernel"], x, stride, padding="VALID")
-            x = frozen_norm(block["projection_norm"], x)
+            x = norm("projection_norm", x, name)
         x = activation(x + y)
     return dense(params["head"], x.mean(axis=(1, 2)))

@@ -82,8 +82,8 @@ def test_a_page_has_summary_table_figures_command_and_versions():
     assert parsed.texts("title") == ["title plain"] == parsed.texts("h1")
     assert "summary plain" in parsed.texts("p")
     assert parsed.texts("h2") == [
-        "Results",
         "first plain",
+        "Results",
         "second",
         "How this page was made",
     ]
@@ -97,7 +97,7 @@ def test_a_page_has_summary_table_figures_command_and_versions():
     assert facts["versions.jax"] == "1.2"
     assert "1, 2" in parsed.texts("td")
     order = [name for name, _, _ in parsed.elements]
-    assert order.index("table") < order.index("figure") < order.index("details")
+    assert order.index("figure") < order.index("table") < order.index("details")
 
 
 def test_a_page_needs_nothing_from_elsewhere():

@@ -226,9 +226,9 @@ def _training_figure(run: Run, results: figures.Accuracies) -> "Figure":
         np.linspace(0, len(usable) - 1, min(4, len(usable))).round().astype(int)
     ]
     with style():
-        figure = _figure(8.4, 2.9 * -(-len(shown) // 2) + 0.4)
-        grid = {"sharex": True, "sharey": True, "squeeze": False}
-        axes = figure.subplots(-(-len(shown) // 2), 2, **grid).ravel()
+        rows = -(-len(shown) // 2)
+        figure = _figure(8.4, 2.9 * rows + 0.4)
+        axes = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False).ravel()
         losses = [
             run.arrays(name)["train_loss"][shown] for name in ("network", "linearized")
         ]
