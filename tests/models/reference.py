@@ -1,5 +1,7 @@
 """The zoo again, written by hand from its description: slow, plain and obvious."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 
@@ -11,7 +13,7 @@ def dense(layer, x):
     return x @ layer["kernel"] + layer["bias"][None]
 
 
-def conv(kernel, x, stride=1, padding="SAME"):
+def conv(kernel, x, stride=1, padding: Any = "SAME"):
     return jax.lax.conv_general_dilated(
         x, kernel, (stride, stride), padding, dimension_numbers=("NHWC", "HWIO", "NHWC")
     )

@@ -1,22 +1,17 @@
 import subprocess
 import sys
 
-import pytest
-
 SCRIPT = """
 import sys
-import tangentlab.models
+from tangentlab import models
 heavy = {"flax", "haiku"} & set(sys.modules)
 assert not heavy, heavy
-"""
-FUNCTIONS_STAY = """
-from tangentlab import models
 for build in (models.mlp, models.lenet, models.resnet18):
     build((8, 8, 1))
+# No module of the same name has taken their place.
 assert all(map(callable, (models.mlp, models.lenet, models.resnet18)))
 """
 
 
-@pytest.mark.parametrize("script", [SCRIPT, FUNCTIONS_STAY], ids=["light", "stay"])
-def test_a_fresh_interpreter_agrees(script):
-    subprocess.run([sys.executable, "-c", script], check=True)
+def test_importing_the_stage_leaves_flax_and_haiku_alone():
+    subprocess.run([sys.executable, "-c", SCRIPT], check=True)

@@ -2,6 +2,13 @@
 
 Row i of the output depends on row i of `x` alone. A kernel of a network that breaks
 this, as batch normalization in training mode does, has no meaning.
+
+>>> import jax.numpy as jnp
+>>> x = jnp.ones((4, 3))
+>>> check_apply(lambda w, x: x @ w, jnp.ones((3, 1)), x)
+>>> check_apply(lambda w, x: x @ w, jnp.ones(3), x)  # doctest: +ELLIPSIS
+Traceback (most recent call last):
+ValueError: `apply` must return shape (n, c), got (4,) for n = 4: add an output axis...
 """
 
 from typing import Any
@@ -9,6 +16,7 @@ from typing import Any
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Bool, Float
 
@@ -22,7 +30,7 @@ _MAX_ROWS = 4
 def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     """Raise unless `apply` keeps the contract on a few rows of `x`.
 
-    Costs one backward and three forward passes of at most four rows. Under `jit` only
+    Costs one backward and four forward passes of at most four rows. Under `jit` only
     shapes are checked, since there are no values yet.
 
     Args:
@@ -94,7 +102,7 @@ def check_input_shape(x: AnyArray, input_shape: tuple[int, ...]) -> None:
     Raises:
         ValueError: If the axes after the first are not those of `input_shape`.
     """
-    shape = jnp.shape(x)
+    shape, input_shape = jnp.shape(x), tuple(input_shape)
     if shape[1:] == input_shape and shape:
         return
     wanted = f"(n, {', '.join(map(str, input_shape))})"
@@ -146,7 +154,7 @@ def _gradient_crosses_rows(
     outputs, pullback = jax.vjp(
         lambda floats: apply(params, eqx.combine(floats, others)), floats
     )
-    direction = jax.random.normal(jax.random.key(0), outputs.shape[1:], outputs.dtype)
+    direction = jnp.asarray(_draws(outputs.shape[1:]), outputs.dtype)
     (gradient,) = pullback(jnp.zeros_like(outputs).at[0].set(direction))
     return any(
         (jnp.isfinite(leaf[1:]) & (leaf[1:] != 0)).any()
@@ -168,13 +176,18 @@ def _value_crosses_rows(
     alone = apply(params, first)
     eps = float(jnp.finfo(expected.dtype).eps)
     size = jnp.abs(expected).max()
-    kept = (jnp.abs(changed - expected) <= 10 * eps * size).all()
+    kept = (jnp.abs(changed - expected) <= 100 * eps * size).all()
     same = (jnp.abs(alone - expected) <= 0.05 * size + eps**0.5).all()
     return ~(kept & same)
 
 
 def _append(rows: Inputs, more: Inputs) -> Inputs:
     return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), rows, more)
+
+
+def _draws(shape: tuple[int, ...]) -> np.ndarray:
+    """Return numbers in [0.5, 1] by numpy, since JAX would compile a generator."""
+    return np.random.default_rng(0).uniform(0.5, 1.0, shape)
 
 
 def _perturb(rows: Inputs) -> Inputs:
@@ -186,7 +199,7 @@ def _perturb(rows: Inputs) -> Inputs:
         if jnp.issubdtype(leaf.dtype, jnp.integer):
             return jnp.where(leaf > 0, leaf - 1, leaf + 1)
         if jnp.issubdtype(leaf.dtype, jnp.floating):
-            noise = jax.random.uniform(jax.random.key(1), leaf.shape, leaf.dtype, 0.5)
+            noise = jnp.asarray(_draws(leaf.shape), leaf.dtype)
             return leaf + 0.01 * noise * (1 + jnp.abs(leaf))
         return leaf
 

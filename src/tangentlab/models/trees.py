@@ -8,6 +8,20 @@ import jax.numpy as jnp
 from jaxtyping import PyTree
 
 
+def dtype_of(leaf: Any) -> Any:
+    """The dtype that JAX gives a leaf.
+
+    Args:
+        leaf: An array of JAX or numpy, or a number.
+
+    Returns:
+        Its dtype; numpy's float64 is float32 where JAX has 64-bit types switched off.
+    """
+    if isinstance(leaf, jax.Array | jax.ShapeDtypeStruct):
+        return leaf.dtype
+    return jnp.result_type(leaf)
+
+
 def is_differentiable(leaf: Any) -> bool:
     """Whether a leaf is a floating-point or complex array or number.
 
@@ -17,8 +31,7 @@ def is_differentiable(leaf: Any) -> bool:
     Returns:
         False for integers, booleans and random keys: these are buffers.
     """
-    dtype = leaf.dtype if hasattr(leaf, "dtype") else jnp.result_type(leaf)
-    return jnp.issubdtype(dtype, jnp.inexact)
+    return jnp.issubdtype(dtype_of(leaf), jnp.inexact)
 
 
 def split_differentiable(tree: PyTree) -> tuple[PyTree, PyTree]:
@@ -89,5 +102,4 @@ def _paths(tree: PyTree) -> list[str]:
 
 
 def _describe(leaf: Any) -> str:
-    dtype = leaf.dtype if hasattr(leaf, "dtype") else jnp.result_type(leaf)
-    return f"{dtype}{list(jnp.shape(leaf))}"
+    return f"{dtype_of(leaf)}{list(jnp.shape(leaf))}"

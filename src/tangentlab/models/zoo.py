@@ -2,6 +2,13 @@
 
 All have LeCun-normal weights, zero biases, the standard parameterization and
 single-precision parameters; cast parameters and inputs to compute in another precision.
+
+>>> import jax
+>>> import jax.numpy as jnp
+>>> model = mlp((8, 8, 1), widths=(16,), num_outputs=10)
+>>> params = model.init(jax.random.key(0))
+>>> model.apply(params, jnp.zeros((5, 8, 8, 1), jnp.float32)).shape
+(5, 10)
 """
 
 from .activations import Activation, activation_function

@@ -1,4 +1,13 @@
-"""Hand-written networks."""
+"""Hand-written networks.
+
+>>> import jax
+>>> import jax.numpy as jnp
+>>> def init(key):
+...     return jax.random.normal(key, (3, 1))
+>>> model = from_function(init, lambda w, x: x @ w)
+>>> model.apply(model.init(jax.random.key(0)), jnp.ones((5, 3))).shape
+(5, 1)
+"""
 
 from collections.abc import Callable
 

@@ -8,7 +8,6 @@ import jax.numpy as jnp
 from jaxtyping import DTypeLike
 
 from ..._types import State
-from ..contract import check_input_shape
 from ..model import Model
 from .initialization import compile_init
 from .stateful import from_stateful
@@ -46,14 +45,7 @@ def from_haiku(
     Raises:
         ValueError: If the function has state but `train_kwargs` is not given.
     """
-    import haiku as hk
-
-    if isinstance(function, hk.Transformed):
-        transformed = hk.with_empty_state(function)
-    elif isinstance(function, hk.TransformedWithState):
-        transformed = function
-    else:
-        transformed = hk.transform_with_state(function)
+    transformed = _transform(function)
     eval_kwargs = dict(eval_kwargs or {})
     init_kwargs = eval_kwargs if train_kwargs is None else dict(train_kwargs)
     example = jnp.zeros((1, *input_shape), input_dtype)
@@ -69,15 +61,26 @@ def from_haiku(
         )
 
     def evaluate(params, state, x):
-        check_input_shape(x, input_shape)
         return transformed.apply(params, state, None, x, **eval_kwargs)[0]
 
     def train(params, state, x):
-        check_input_shape(x, input_shape)
         return transformed.apply(params, state, None, x, **init_kwargs)
 
     init = compile_init(lambda key: init_variables(key)[0])
-    return from_stateful(init, evaluate, train, _unit_variances(state_0), name=name)
+    state_0 = _unit_variances(state_0)
+    return from_stateful(
+        init, evaluate, train, state_0, input_shape=input_shape, name=name
+    )
+
+
+def _transform(function: Any) -> Any:
+    import haiku as hk
+
+    if isinstance(function, hk.Transformed):
+        return hk.with_empty_state(function)
+    if isinstance(function, hk.TransformedWithState):
+        return function
+    return hk.transform_with_state(function)
 
 
 def _unit_variances(state: State) -> State:

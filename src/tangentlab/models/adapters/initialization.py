@@ -10,7 +10,7 @@ from ..._types import Params, PRNGKey
 
 
 def compile_init(init: Callable[[PRNGKey], Params]) -> Callable[[PRNGKey], Params]:
-    """Compile an initializer with little optimization.
+    """Compile an initializer, on a CPU with little optimization.
 
     Random generators compile slowly on CPUs: at full optimization ResNet18 needs
     several times as long, for numbers drawn in a tenth of a second.
@@ -21,7 +21,9 @@ def compile_init(init: Callable[[PRNGKey], Params]) -> Callable[[PRNGKey], Param
     Returns:
         The same function, which may also be called inside `jit` and `eval_shape`.
     """
-    compiled = jax.jit(init, compiler_options={"xla_backend_optimization_level": 1})
+    on_cpu = jax.default_backend() == "cpu"
+    options = {"xla_backend_optimization_level": 1} if on_cpu else None
+    compiled = jax.jit(init, compiler_options=options)
 
     def run(key):
         # JAX accepts compiler options at the top level only, and inside a trace every

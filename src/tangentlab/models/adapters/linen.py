@@ -1,13 +1,13 @@
 """flax linen."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jaxtyping import DTypeLike
 
-from ..contract import check_input_shape
 from ..model import Model
 from .initialization import compile_init
 from .stateful import from_stateful
@@ -45,14 +45,11 @@ def from_flax(
         ValueError: If the module keeps variables other than parameters and batch
             statistics, or has statistics but `train_kwargs` is not given.
     """
-    import flax.errors
-    import flax.linen as nn
-
     eval_kwargs = dict(eval_kwargs or {})
     example = jnp.zeros((1, *input_shape), input_dtype)
 
     def init_variables(key):
-        with nn.intercept_methods(_skip_dropout):
+        with _without_dropout():
             return module.init(key, example, **eval_kwargs)
 
     key_0 = jax.random.key(0)
@@ -62,28 +59,21 @@ def from_flax(
     state_0 = jax.jit(lambda: _only(init_variables(key_0), collections))()
 
     def evaluate(params, state, x):
-        check_input_shape(x, input_shape)
-        try:
-            with nn.intercept_methods(_skip_dropout):
-                return module.apply({"params": params, **state}, x, **eval_kwargs)
-        except flax.errors.ModifyScopeVariableError as error:
-            raise ValueError(
-                "The network updates its batch statistics in evaluation too, with "
-                f"eval_kwargs={eval_kwargs}: pass those that make it use running "
-                "averages, such as eval_kwargs={'train': False}."
-            ) from error
+        with _without_dropout(), _explain_updates(eval_kwargs):
+            return module.apply({"params": params, **state}, x, **eval_kwargs)
 
     def train(params, state, x):
-        check_input_shape(x, input_shape)
         variables = {"params": params, **state}
-        with nn.intercept_methods(_skip_dropout):
+        with _without_dropout():
             outputs, changed = module.apply(
                 variables, x, mutable=sorted(collections), **train_kwargs
             )
         return outputs, dict(changed)
 
     init = compile_init(lambda key: init_variables(key).get("params", {}))
-    return from_stateful(init, evaluate, train, state_0, name=name)
+    return from_stateful(
+        init, evaluate, train, state_0, input_shape=input_shape, name=name
+    )
 
 
 def _only(variables: Mapping[str, Any], collections: set[str]) -> dict[str, Any]:
@@ -105,9 +95,26 @@ def _check_collections(collections: set[str], train_kwargs: Any) -> None:
         )
 
 
-def _skip_dropout(next_function, args, kwargs, context):
+def _without_dropout() -> AbstractContextManager[None]:
     import flax.linen as nn
 
-    if isinstance(context.module, nn.Dropout) and context.method_name == "__call__":
-        return args[0] if args else kwargs["inputs"]
-    return next_function(*args, **kwargs)
+    def skip(next_function, args, kwargs, context):
+        if isinstance(context.module, nn.Dropout) and context.method_name == "__call__":
+            return args[0] if args else kwargs["inputs"]
+        return next_function(*args, **kwargs)
+
+    return nn.intercept_methods(skip)
+
+
+@contextmanager
+def _explain_updates(eval_kwargs: dict[str, Any]) -> Iterator[None]:
+    import flax.errors
+
+    try:
+        yield
+    except flax.errors.ModifyScopeVariableError as error:
+        raise ValueError(
+            "The network updates its batch statistics in evaluation too, with "
+            f"eval_kwargs={eval_kwargs}: pass those that make it use running averages, "
+            "such as eval_kwargs={'train': False}."
+        ) from error

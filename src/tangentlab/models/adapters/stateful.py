@@ -7,8 +7,9 @@ import jax
 import jax.numpy as jnp
 
 from ..._types import Inputs, Params, PRNGKey, State
+from ..contract import check_input_shape
 from ..model import ApplyTrain, Model
-from ..trees import check_same_structure, is_differentiable
+from ..trees import check_same_structure, dtype_of, is_differentiable
 
 
 def from_stateful(
@@ -17,6 +18,7 @@ def from_stateful(
     train: ApplyTrain,
     state_0: State,
     *,
+    input_shape: tuple[int, ...] | None = None,
     name: str,
 ) -> Model:
     """Make a `Model` of functions that take parameters, state and a batch.
@@ -29,17 +31,28 @@ def from_stateful(
         evaluate: `evaluate(params, state, x) -> (n, c)`, statistics as in `state`.
         train: `train(params, state, x) -> (outputs, state)`, statistics of the batch.
         state_0: The initial statistics; an empty dict if there are none.
+        input_shape: Shape of one sample, to be checked if given.
         name: What the network is called in tables and figures.
 
     Returns:
         The model.
     """
 
+    def check_input(x):
+        if input_shape is not None:
+            check_input_shape(x, input_shape)
+
     def freeze(state):
         check_same_structure("state", state, "init_state()", state_0)
-        return lambda params, x: evaluate(params, _widen(state, params), x)
+
+        def apply(params, x):
+            check_input(x)
+            return evaluate(params, _widen(state, params), x)
+
+        return apply
 
     def apply_train(params, state, x):
+        check_input(x)
         check_same_structure("state", state, "init_state()", state_0)
         outputs, new_state = train(params, _widen(state, params), x)
         return outputs, jax.tree.map(_cast_like, new_state, state)
@@ -52,7 +65,8 @@ def from_stateful(
 
 def _widen(state: State, params: Params) -> State:
     """Return the state at the parameters' precision, where that is higher."""
-    dtypes = [leaf.dtype for leaf in jax.tree.leaves(params) if is_differentiable(leaf)]
+    dtypes = [dtype_of(leaf) for leaf in jax.tree.leaves(params)]
+    dtypes = [dtype for dtype in dtypes if jnp.issubdtype(dtype, jnp.inexact)]
     widest = max(dtypes, key=_num_bits, default=jnp.dtype("float16"))
 
     def widen(leaf):
