@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 RUNS ?= runs
+BENCH ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-browser check format clean
+.PHONY: help demo test test-slow test-browser check format bench-cpu clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +48,9 @@ check: $(VENV)/.dev ## Lint, formatting and types
 format: $(VENV)/.dev ## Format the code and sort its imports
 	$(BIN)/ruff check --fix --select I .
 	$(BIN)/ruff format .
+
+bench-cpu: $(VENV)/.run ## tl.gram beside its peers on the CPU; writes docs/benchmarks.md (hours; options in BENCH)
+	$(BIN)/python -m benchmarks.cpu $(BENCH)
 
 clean: ## Remove the environment and caches (runs are kept)
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pytest
 
 PROGRAMS = {name: shutil.which(name) for name in ("chromium", "chromedriver")}
 MISSING = [name for name, path in PROGRAMS.items() if path is None]
@@ -25,6 +28,19 @@ return [...document.images].map(i => {
           width: box.width, height: box.height, left: box.left, right: box.right};
 });
 """
+
+
+def require_browser(missing: list[str] = MISSING) -> None:
+    """Fail where a program is missing; skip if `TANGENTLAB_NO_BROWSER` is set."""
+    if not missing:
+        return
+    what = f"not installed: {', '.join(missing)}"
+    if os.environ.get("TANGENTLAB_NO_BROWSER"):
+        pytest.skip(f"{what}, and TANGENTLAB_NO_BROWSER is set")
+    pytest.fail(
+        f"{what}. Install them, on Debian with `apt install chromium chromium-driver`, "
+        "or set TANGENTLAB_NO_BROWSER=1 to skip these tests."
+    )
 
 
 class Findings(NamedTuple):

@@ -18,10 +18,24 @@ def assert_close(actual, desired):
 
 def jacobian_gram(apply, params, x_1, x_2=None):
     """Dense oracle: `(n, c, m, c)` from full Jacobians, nothing clever."""
-    x_2 = x_1 if x_2 is None else x_2
+    J_1 = leaf_jacobians(apply, params, x_1)
+    J_2 = J_1 if x_2 is None else leaf_jacobians(apply, params, x_2)
+    pairs = zip(J_1, J_2, strict=True)
+    return sum(jnp.einsum("acp,bdp->acbd", *pair) for pair in pairs)
 
-    def rows(x):
-        leaves = jax.tree.leaves(jax.jacrev(lambda p: apply(p, x))(params))
-        return jnp.concatenate([J.reshape(*J.shape[:2], -1) for J in leaves], axis=-1)
 
-    return jnp.einsum("acp,bdp->acbd", rows(x_1), rows(x_2))
+def leaf_jacobians(apply, params, x):
+    """Dense Jacobian `(n, c, p)` for each real-valued leaf of `params`, in order."""
+    leaves, structure = jax.tree.flatten(params)
+    real = [i for i, leaf in enumerate(leaves) if is_real(leaf)]
+
+    def outputs(chosen):
+        changed = dict(enumerate(leaves)) | dict(zip(real, chosen, strict=True))
+        return apply(jax.tree.unflatten(structure, changed.values()), x)
+
+    found = jax.jacrev(outputs)([jnp.asarray(leaves[i]) for i in real])
+    return [J.reshape(*J.shape[:2], -1) for J in found]
+
+
+def is_real(leaf):
+    return jnp.issubdtype(jnp.asarray(leaf).dtype, jnp.floating)

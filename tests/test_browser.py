@@ -4,12 +4,9 @@ from pathlib import Path
 import pytest
 
 from tangentlab import cli
-from tests.browser import MISSING, open_browser, problems
+from tests.browser import open_browser, problems, require_browser
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}"),
-]
+pytestmark = pytest.mark.browser
 
 TOY = (
     "run eigenfunctions --data digits --num-samples 120 --num-test 40 "
@@ -20,6 +17,7 @@ TOY = (
 @pytest.fixture(scope="module")
 def report(tmp_path_factory) -> Path:
     """The page of a real run, small."""
+    require_browser()
     root = tmp_path_factory.mktemp("runs")
     assert cli.main([*TOY.split(), "--output", str(root)]) == 0
     (run,) = root.iterdir()
@@ -28,6 +26,7 @@ def report(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module", params=["light", "dark"])
 def browser(request, tmp_path_factory):
+    require_browser()
     folder = tmp_path_factory.mktemp("browser")
     with open_browser(folder, dark=request.param == "dark") as session:
         yield session

@@ -12,6 +12,9 @@ from .analysis import energy_concentration as energy_concentration
 from .analysis import kernel_distance as kernel_distance
 from .data import Dataset as Dataset
 from .kernels import gram as gram
+from .kernels import gram_by_parameter as gram_by_parameter
+from .kernels import gram_diagonal as gram_diagonal
+from .kernels import gram_full as gram_full
 from .kernels import jacobian as jacobian
 from .models import Model as Model
 from .models import linearize as linearize

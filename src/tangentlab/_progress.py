@@ -9,7 +9,7 @@ Advance = Callable[[int], None]
 
 @contextmanager
 def progress_bar(title: str, total: int, *, show: bool) -> Iterator[Advance]:
-    """A bar with rate and remaining time, on standard error, gone when done.
+    """A bar with count, elapsed and remaining time, on standard error; it stays.
 
     Args:
         title: What is being done.

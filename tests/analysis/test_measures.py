@@ -63,3 +63,33 @@ def test_other_samples_raise(no_type_checks):
         tl.kernel_distance(jnp.eye(3), jnp.eye(4))
     with pytest.raises(ValueError, match="same n samples"):
         tl.energy_concentration(jnp.eye(3), jnp.ones(4), 1)
+
+
+@pytest.mark.parametrize("num", [0, 4, -1])
+def test_energy_concentration_needs_some_of_the_vectors(num):
+    with pytest.raises(ValueError, match=r"`num` must lie in 1\.\.3"):
+        tl.energy_concentration(jnp.eye(3), jnp.ones(3), num)
+
+
+@pytest.mark.parametrize(
+    ("outputs", "rows", "message"),
+    [(2, 9, "scalar network, this one has 2"), (1, 8, r"\(9, k\), got shape \(8, 2\)")],
+)
+def test_alignment_refuses_what_it_cannot_measure(
+    getkey, outputs, rows, message, no_type_checks
+):
+    params = dense_params(getkey(), (3, 5, outputs))
+    x, f = jnp.ones((9, 3)), jnp.ones((rows, 2))
+    with pytest.raises(ValueError, match=message):
+        tl.alignment(dense_apply, params, x, f)
+
+
+def test_alignment_leaves_integer_buffers_alone(getkey):
+    net, x = dense_params(getkey(), (3, 5, 1)), jax.random.normal(getkey(), (6, 3))
+    params = {"net": net, "order": jnp.array([2, 0, 1])}
+    f = jax.random.normal(getkey(), (6, 2))
+    measured = tl.alignment(
+        lambda p, x: dense_apply(p["net"], x[:, p["order"]]), params, x, f
+    )
+    reference = tl.alignment(dense_apply, net, x[:, params["order"]], f)
+    assert_close(measured, reference)

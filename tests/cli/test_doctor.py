@@ -1,4 +1,5 @@
 import re
+import sys
 
 import jax
 import pytest
@@ -29,6 +30,7 @@ def test_the_doctor_tells_what_is_here_and_what_is_missing(no_data, capsys):
     assert (
         "  cifar10 (optional), for experiments with --data cifar10:\n"
         "    tangentlab data fetch cifar10\n"
+        "    or put files there by hand: `tangentlab data list` says which and where\n"
     ) in output
 
 
@@ -68,6 +70,48 @@ def test_missing_packages_come_with_use_and_command(monkeypatch, capsys):
         "  nothing-works-without (required), for everything:\n"
         "    pip install 'nothing-works-without'\n"
     ) in output
+
+
+def test_packages_that_are_too_old_are_reported(monkeypatch, capsys):
+    monkeypatch.setattr(
+        doctor,
+        "declared_requirements",
+        lambda: [
+            doctor.Requirement("jax", ">=99", ""),
+            doctor.Requirement("pytest", ">=98.5", "test"),
+            doctor.Requirement("numpy", ">=2.0", ""),
+        ],
+    )
+    found = doctor.examine()
+    assert doctor.Fact("jax", jax.__version__) in found.facts["Packages"]
+    assert "numpy" not in "".join(missing.name for missing in found.missing)
+    assert show.diagnosis(show.console(), found) == 1
+    output = capsys.readouterr().out
+    assert (
+        f"  jax>=99, instead of {jax.__version__} (required), for everything:\n"
+        "    pip install 'jax>=99'\n"
+    ) in output
+    assert f"  pytest>=98.5, instead of {pytest.__version__} (optional)" in output
+
+
+@pytest.mark.parametrize(
+    ("version", "versions", "wanted"),
+    [
+        ("1.26.4", ">=2.0", False),
+        ("2.10", ">=2.9", True),
+        ("2.0rc1", ">=1.0", True),
+        ("1.0", "", True),
+        ("odd", ">=1.0", True),
+        ("1.0", "odd", True),
+    ],
+)
+def test_versions_are_compared_as_versions(version, versions, wanted):
+    assert doctor.is_wanted(version, versions) == wanted
+
+
+def test_without_packaging_no_version_is_blamed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "packaging.specifiers", None)
+    assert doctor.is_wanted("1.0", ">=2.0")
 
 
 def test_a_backend_that_does_not_start_is_reported(monkeypatch, capsys):

@@ -1,30 +1,16 @@
 import dataclasses
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
 import tangentlab
 from tangentlab import cli, experiments, store
-from tests.toy_experiment import CONFIGS, EXPERIMENTS, Walk
-
-REPOSITORY = Path(__file__).parent.parent.parent
-
-
-@pytest.fixture
-def toy(monkeypatch, tmp_path):
-    """Offer the toy experiment beside the real ones, in an empty working folder."""
-    known = {**experiments.EXPERIMENTS, **EXPERIMENTS}
-    monkeypatch.setattr(experiments, "EXPERIMENTS", known)
-    monkeypatch.setattr(experiments, "DEMO", Walk(seed=1))
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("TANGENTLAB_DEBUG", raising=False)
-    return tmp_path
+from tangentlab.data.catalog import CIFAR10
+from tests.toy_experiment import CONFIGS, Walk
 
 
 def words(text: str) -> str:
@@ -131,59 +117,31 @@ def test_a_report_is_drawn_again(toy, capsys):
             ["run", "walk", "--seeed", "1"],
             ["--seeed", "Perhaps you meant", "--seed INT"],
         ),
+        (
+            ["run", "walk", "--xyz"],
+            [
+                "`tangentlab run walk` has the options --help, --output, --progress, "
+                "--no-progress, --lengths, --kind, --start, --folder, --seed, "
+                "--step.size. See `tangentlab run walk --help`.",
+            ],
+        ),
         (["run", "walk", "--seed", "one"], ["--seed", "one"]),
         (["run", "walk", "--kind", "odd"], ["odd", "plain", "broken"]),
         (["data", "fetch", "mnits"], ["mnits", "digits", "cifar10", "fashion_mnist"]),
-        (["data"], ["fetch, list"]),
+        (["data", "verify", "mnits"], ["for argument 'name'. Expected one of ('digi"]),
+        (["data"], ["fetch, verify, list"]),
         (["report"], ["The run folder. (required)"]),
-        (["doctor", "--fast"], ["--fast"]),
+        (["doctor", "--fast"], ["--fast", "See `tangentlab doctor --help`"]),
     ],
 )
 def test_words_that_mean_nothing_list_those_that_do(toy, args, messages, capsys):
     assert cli.main(args) == 2
     output = capsys.readouterr()
     assert output.out == ""
+    assert "dummy" not in output.err and "choice." not in output.err
     for message in messages:
         assert message in words(output.err)
     assert not list(toy.iterdir())
-
-
-def test_expected_errors_are_one_line_without_traceback(toy, capsys):
-    assert cli.main(["report", "nowhere"]) == 1
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert output.err == (
-        "tangentlab: error: There is no run folder nowhere. `tangentlab run` prints "
-        "the folder it writes.\n"
-    )
-
-
-def test_a_failed_run_says_where_it_is_kept(toy, capsys, caplog):
-    assert cli.main(["run", "walk", "--kind", "broken"]) == 1
-    (kept,) = (toy / "runs").iterdir()
-    assert capsys.readouterr().err == (
-        "tangentlab: error: The walk broke off.\n"
-        f"The unfinished run is kept in runs/{kept.name}\n"
-    )
-
-
-def test_debug_shows_the_traceback(toy, monkeypatch):
-    for args in (["--debug", "report", "nowhere"], ["report", "nowhere", "--debug"]):
-        with pytest.raises(FileNotFoundError, match="no run folder nowhere"):
-            cli.main(args)
-    monkeypatch.setenv("TANGENTLAB_DEBUG", "1")
-    with pytest.raises(FileNotFoundError, match="no run folder nowhere"):
-        cli.main(["report", "nowhere"])
-
-
-def test_an_error_of_ours_keeps_its_traceback(toy, monkeypatch):
-    def stumble(config, folder, *, progress):
-        raise ZeroDivisionError
-
-    broken = {"walk": EXPERIMENTS["walk"]._replace(run=stumble)}
-    monkeypatch.setattr(experiments, "EXPERIMENTS", broken)
-    with pytest.raises(ZeroDivisionError):
-        cli.main(["run", "walk"])
 
 
 def test_data_list_says_where_each_data_set_is(toy, monkeypatch, capsys):
@@ -193,6 +151,11 @@ def test_data_list_says_where_each_data_set_is(toy, monkeypatch, capsys):
     output = capsys.readouterr().out
     assert re.search(r"digits +\S+digits.npz", output)
     assert re.search(r"mnist +not here: tangentlab data fetch mnist\b", output)
+    assert f"put there by hand:\n  {toy / 'cifar-10-binary.tar.gz'}\n" in output
+    (toy / "cifar-10-batches-bin").mkdir()
+    (toy / "cifar-10-batches-bin" / "test_batch.bin").touch()
+    assert cli.main(["data", "list"]) == 0
+    assert "cifar10 is incomplete: " in capsys.readouterr().out
 
 
 def test_fetching_the_embedded_data_prints_its_folder(toy, capsys):
@@ -201,39 +164,15 @@ def test_fetching_the_embedded_data_prints_its_folder(toy, capsys):
     assert (Path(folder) / "digits.npz").is_file()
 
 
-INTERRUPTED = """
-import sys, time
-from tangentlab import cli, experiments
-from tests.toy_experiment import EXPERIMENTS
-
-def wait(config, folder, *, progress):
-    folder.log(started=True)
-    time.sleep(60)
-
-experiments.EXPERIMENTS = {"walk": EXPERIMENTS["walk"]._replace(run=wait)}
-sys.exit(cli.main(["run", "walk", "--output", sys.argv[1]]))
-"""
-
-
-def test_ctrl_c_says_where_the_partial_run_is(tmp_path):
-    process = subprocess.Popen(
-        [sys.executable, "-c", INTERRUPTED, str(tmp_path)],
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=REPOSITORY,
-    )
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.glob(".*.partial/metrics.jsonl")):
-        assert process.poll() is None and time.monotonic() < deadline
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    (kept,) = tmp_path.iterdir()
-    assert process.returncode == 130
-    assert err.endswith(
-        f"tangentlab: interrupted\nThe unfinished run is kept in {kept}\n"
-    )
-    assert "Traceback" not in err
+def test_data_sets_are_verified(toy, capsys):
+    assert cli.main(["data", "verify", "digits"]) == 0
+    output = capsys.readouterr().out
+    assert re.fullmatch(r"digits: every checksum is right in \S+digits.npz\n", output)
+    (toy / "cifar-10-batches-bin").mkdir()
+    for name in CIFAR10.layouts[0].members:
+        (toy / "cifar-10-batches-bin" / name).touch()
+    assert cli.main(["data", "verify", "cifar10", "--directory", str(toy)]) == 1
+    assert "data_batch_1.bin has a wrong checksum" in capsys.readouterr().err
 
 
 def test_the_installed_command_is_this_one():

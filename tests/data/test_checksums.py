@@ -2,7 +2,7 @@ import hashlib
 
 import pytest
 
-from tangentlab.data import verify
+from tangentlab.data import checksums, verify
 from tangentlab.data.checksums import md5_of
 from tests.data import official
 
@@ -30,8 +30,17 @@ def test_every_layout_is_checked(cifar_layouts, layout):
         verify("cifar10", cifar_layouts[layout])
 
 
-def test_embedded_digits_are_always_in_order():
-    assert verify("digits").is_file()
+def test_embedded_digits_are_checked_too(tmp_path, monkeypatch):
+    path = verify("digits")
+    assert path.name == "digits.npz"
+    damaged = tmp_path / "digits.npz"
+    damaged.write_bytes(path.read_bytes()[:-1])
+    monkeypatch.setattr(checksums, "EMBEDDED_FILE", damaged)
+    message = (
+        "digits.npz has a wrong checksum: expected md5 .* install tangentlab again"
+    )
+    with pytest.raises(ValueError, match=message):
+        verify("digits")
 
 
 def test_missing_and_unknown_data_sets(tmp_path):

@@ -85,6 +85,19 @@ def test_failure_says_which_files_to_put_where(server, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("given", [True, False])
+def test_failure_repeats_the_directory_that_was_given(
+    server, tmp_path, monkeypatch, given
+):
+    monkeypatch.setitem(catalog.CATALOG, "mnist", small_entry(server.url("missing")))
+    folder = tmp_path / "my data"
+    monkeypatch.setenv("TANGENTLAB_DATA", str(folder))
+    with pytest.raises(ConnectionError) as caught:
+        fetch("mnist", directory=folder if given else None, progress=False)
+    option = f" --directory '{folder}'" if given else ""
+    assert f"Run `tangentlab data fetch small{option}` again" in str(caught.value)
+
+
 @pytest.fixture
 def small_mnist(server, monkeypatch):
     """The name `mnist`, bound to two small files of the loopback server."""

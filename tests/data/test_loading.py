@@ -29,3 +29,8 @@ def test_unknown_name_lists_the_known_ones(name):
     known = "PATH.npz, cifar10, digits, fashion_mnist, mnist"
     with pytest.raises(ValueError, match=f"Unknown data set '{name}'. Known: {known}"):
         load(name)
+
+
+def test_a_directory_that_is_not_there_is_not_passed_over(tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no such folder"):
+        load("mnist", directory=tmp_path / "typo")

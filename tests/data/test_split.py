@@ -124,3 +124,9 @@ def test_impossible_test_sizes(num_test, getkey):
     message = f"digits: `num_test` must lie in 0..360, .* got {num_test}"
     with pytest.raises(ValueError, match=message):
         subset(load("digits"), 10, num_test=num_test, key=getkey())
+
+
+def test_a_missing_test_split_comes_with_the_remedy(getkey):
+    message = "has no test split, but 1 .*`num_train`, or `x_test` and `y_test`"
+    with pytest.raises(ValueError, match=message):
+        subset(make([0, 1, 0], 3), 2, num_test=1, key=getkey())

@@ -145,6 +145,15 @@ def test_wrong_bytes_name_both_checksums_and_leave_nothing(server, tmp_path):
     assert files_below(tmp_path) == set()
 
 
+@pytest.mark.parametrize("part", [0, 1000])
+def test_more_bytes_than_expected_are_refused(server, tmp_path, part):
+    server.files["file"] = CONTENT + b"more"
+    write_part(tmp_path, CONTENT[:part])
+    with pytest.raises(ConnectionError, match=f"sent more than the {SIZE} bytes"):
+        quiet_download(remote(server.url("no-length")), tmp_path)
+    assert files_below(tmp_path) == set()
+
+
 def test_broken_transfer_keeps_its_part_but_no_final_file(server, tmp_path):
     with pytest.raises(ConnectionError, match="broke off, 204800 bytes short"):
         quiet_download(remote(server.url("cut-at-once")), tmp_path)

@@ -43,11 +43,23 @@ def test_run_folder_holds_all_that_was_computed(outcome):
     assert [line["index"] for line in run.metrics()[1:]] == [0, 3, 50]
 
 
-def test_both_models_start_from_the_same_outputs(outcome):
-    """Before any step network and linearization agree, so the first losses are near."""
-    first = [outcome.run.arrays(name) for name in ("network", "linearized")]
-    losses = [arrays["train_loss"][:, 0] for arrays in first]
-    np.testing.assert_allclose(losses[0], losses[1], rtol=0.5)
+def test_divergence_is_flagged_and_left_out(tmp_path):
+    recipe = tl.Recipe(epochs=1, batch_size=64, learning_rate=1e30)
+    config = dataclasses.replace(TOY, indices=(3, 50), recipe=recipe)
+    outcome = perform(EXPERIMENTS, "eigenfunctions", config, tmp_path)
+    assert outcome.run.arrays("network")["diverged"].any()
+    flags = [row.flag for row in outcome.report.console_table.rows]
+    assert "training diverged" in flags
+    assert outcome.report.summary.startswith("No task can be used")
+
+
+def test_the_test_split_does_not_move_with_the_training_size():
+    key = eigenfunctions._keys(0).subset
+    small = dataclasses.replace(TOY, num_samples=200)
+    parts = [eigenfunctions.load(config, key)[1] for config in (TOY, small)]
+    tests = [part.x[part.num_train :] for part in parts]
+    assert len(parts[0].x) != len(parts[1].x)
+    np.testing.assert_array_equal(tests[0], tests[1])
 
 
 def test_the_same_config_gives_the_same_numbers(outcome, tmp_path):
@@ -106,6 +118,7 @@ def test_demo_is_a_config_of_the_experiment():
         ({"indices": ()}, "different numbers"),
         ({"num_samples": 5000}, r"num_samples must lie in 2\.\.1797"),
         ({"num_test": 240}, r"num_test must lie in 1\.\.239"),
+        ({"recipe": tl.Recipe(batch_size=200)}, "A batch of 200 does not fit 180"),
         ({"data": "imagenet"}, "cifar10, digits"),
     ],
 )

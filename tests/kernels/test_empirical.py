@@ -39,21 +39,6 @@ def test_gram_of_several_logits_by_choice():
     assert_close(K, jnp.einsum("acbd,c,d->ab", full, difference, difference))
 
 
-@settings(deadline=None, max_examples=15)
-@given(seed=st.integers(0, 99), block=st.integers(1, 9), n=st.integers(1, 9))
-def test_block_size_changes_nothing_but_rounding(seed, block, n):
-    params, x_1, x_2 = _problem(seed, n=n)
-    num_params = sum(leaf.size for leaf in jax.tree.leaves(params))
-    memory = block * 2 * num_params * 8
-    K = tl.gram(dense_apply, params, x_1, memory=memory)
-    np.testing.assert_array_equal(K, K.T)
-    whole = tl.gram(dense_apply, params, x_1)
-    np.testing.assert_allclose(K, whole, rtol=1e-12, atol=1e-12)
-    across = tl.gram(dense_apply, params, x_1, x_2, memory=memory)
-    other = tl.gram(dense_apply, params, x_1, x_2)
-    np.testing.assert_allclose(across, other, rtol=1e-12, atol=1e-12)
-
-
 @settings(deadline=None, max_examples=10)
 @given(seed=st.integers(0, 99))
 def test_gram_is_positive_semidefinite_and_permutes_with_samples(seed):
@@ -111,3 +96,71 @@ def test_mixing_samples_is_refused():
     params, x, _ = _problem(0)
     with pytest.raises(ValueError, match="mixes examples"):
         tl.gram(lambda p, x: dense_apply(p, x - x.mean(0)[None]), params, x)
+
+
+def test_a_function_of_the_logits_must_give_one_number_per_sample():
+    params, x, _ = _problem(0, outputs=3)
+    with pytest.raises(ValueError, match=r"mapped \(1, 3\) to \(1, 2\)"):
+        tl.gram(dense_apply, params, x, outputs=lambda f: f[:, :2])
+
+
+@pytest.mark.parametrize("bad", [-1.0, float("nan")])
+def test_impossible_multipliers_raise(bad):
+    params, x, _ = _problem(0)
+    with pytest.raises(ValueError, match="negative multiplier or NaN"):
+        tl.gram(dense_apply, params, x, scale=bad)
+
+
+def test_trainable_must_be_boolean():
+    params, x, _ = _problem(0)
+    with pytest.raises(ValueError, match="must hold booleans"):
+        tl.gram(dense_apply, params, x, trainable="no")
+
+
+def test_booleans_are_not_an_index():
+    params, x, _ = _problem(0, outputs=3)
+    with pytest.raises(ValueError, match="`outputs` must not be True"):
+        tl.gram(dense_apply, params, x, outputs=True)
+
+
+def test_an_example_without_a_finite_gradient_is_named():
+    params, x, x_2 = _problem(0)
+    root = {"net": params, "b": jnp.zeros(1)}
+
+    def apply(p, x):  # the slope of a square root at zero is infinite
+        below = jnp.where(x[:, :1] > 1e6, 0.0, 1.0)
+        return dense_apply(p["net"], x) + jnp.sqrt(jnp.abs(p["b"][None] + below))
+
+    bad = x.at[5, 0].set(1e7)
+    with pytest.raises(ValueError, match="example 5 of `x_1`"):
+        tl.gram(apply, root, bad)
+    with pytest.raises(ValueError, match="example 5 of `x_2`"):
+        tl.gram(apply, root, x_2, bad)
+    with pytest.raises(ValueError, match="example 5 of `x_1`"):
+        tl.gram_diagonal(apply, root, bad)
+
+
+def test_too_little_memory_says_what_is_needed():
+    params, x, _ = _problem(0)
+    with pytest.raises(ValueError, match=r"does not fit 9.31e-10 GiB: at least"):
+        tl.gram(dense_apply, params, x, memory=1)
+
+
+@pytest.mark.parametrize("precision", ["double", "float16"])
+def test_unknown_precisions_raise(precision, no_type_checks):
+    params, x, _ = _problem(0)
+    with pytest.raises(ValueError, match="Known: fast, float32, float64, high"):
+        tl.gram(dense_apply, params, x, precision=precision)
+
+
+def test_float64_may_be_asked_for():
+    params, x, _ = _problem(0)
+    exact = tl.gram(dense_apply, params, x)
+    half = jax.tree.map(lambda leaf: leaf.astype(jnp.float32), params)
+    x32 = x.astype(jnp.float32)
+    asked = tl.gram(dense_apply, half, x32, precision="float64")
+    assert asked.dtype == jnp.float64
+    assert 0 < float(jnp.abs(asked - exact).max() / exact.max()) < 1e-6
+    wide = jax.tree.map(lambda leaf: leaf.astype(jnp.float64), half)
+    reference = tl.gram(dense_apply, wide, x32.astype(jnp.float64))
+    np.testing.assert_allclose(asked, reference, rtol=1e-12)

@@ -3,6 +3,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.core import Tracer
 
 from tangentlab import models
 from tangentlab.models import check_apply
@@ -29,6 +30,39 @@ def minus_held_batch_mean(params, x):
 
 def divided_by_batch_size(params, x):
     return line(params, x) / len(x)
+
+
+def running_sum(params, x):
+    return jnp.cumsum(line(params, x), axis=0)
+
+
+def plus_row_before(params, x):
+    before = jnp.concatenate([jnp.zeros_like(x[:1]), x[:-1]])
+    return line(params, x + before)
+
+
+def plus_row_before_around_the_end(params, x):
+    return line(params, x + jnp.roll(x, 1, axis=0))
+
+
+def minus_last_row(params, x):
+    return line(params, x - x[-1:])
+
+
+def plus_held_row_before(params, x):
+    return line(params, x) + jax.lax.stop_gradient(plus_row_before(params, x))
+
+
+def second_row_sees_third(params, x):
+    return line(params, x.at[1].add(x[2]))
+
+
+def held_second_row_sees_third(params, x):
+    return line(params, x.at[1].add(jax.lax.stop_gradient(x[2])))
+
+
+def plus_position(params, x):
+    return line(params, x) + jnp.arange(len(x), dtype=x.dtype)[:, None]
 
 
 def embedding(params, tokens):
@@ -74,6 +108,29 @@ def test_layer_norm_and_attention_over_tokens_pass():
 def test_functions_of_the_batch_are_refused(apply, n):
     with pytest.raises(ValueError, match=MIXES):
         check_apply(apply, PARAMS, normal((n, 3)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 9])
+@pytest.mark.parametrize(
+    "apply",
+    [
+        running_sum,
+        plus_row_before,
+        plus_row_before_around_the_end,
+        minus_last_row,
+        plus_held_row_before,
+        plus_position,
+    ],
+)
+def test_no_row_may_see_another_wherever_it_stands(apply, n):
+    with pytest.raises(ValueError, match=MIXES):
+        check_apply(apply, PARAMS, normal((n, 3)))
+
+
+@pytest.mark.parametrize("apply", [second_row_sees_third, held_second_row_sees_third])
+def test_every_pair_of_the_rows_is_looked_at(apply):
+    with pytest.raises(ValueError, match=MIXES):
+        check_apply(apply, PARAMS, normal((7, 3)))
 
 
 def test_identical_rows_do_not_hide_mixing():
@@ -153,6 +210,19 @@ def test_only_a_few_rows_are_evaluated():
     assert max(sizes) == 4
 
 
+def test_the_rows_come_from_both_ends():
+    seen = []
+
+    def spy(params, x):
+        if not isinstance(x, Tracer):
+            seen.append(x)
+        return line(params, x)
+
+    with jax.disable_jit():
+        check_apply(spy, PARAMS, jnp.arange(300.0).reshape(100, 3))
+    assert seen[0][:, 0].tolist() == [0, 3, 294, 297]
+
+
 @pytest.mark.parametrize(
     "apply, message",
     [
@@ -209,7 +279,9 @@ def test_a_non_finite_output_names_its_example():
         ValueError, match=r"infinite values for example 2 of `x` \(1 of"
     ):
         check_apply(line, PARAMS, x)
-    with pytest.raises(ValueError, match=r"for example 0 of `x` \(1 of the first 1 ex"):
+    with pytest.raises(ValueError, match=r"example 98 of `x` \(2 of the 4 examples"):
+        check_apply(line, PARAMS, normal((100, 3)).at[98:].set(jnp.nan))
+    with pytest.raises(ValueError, match=r"for example 0 of `x` \(1 of the 1 examples"):
         check_apply(line, PARAMS, jnp.full((1, 3), jnp.inf))
 
 

@@ -174,11 +174,22 @@ def test_inputs_of_another_shape_are_refused(name):
 
 
 def test_impossible_sizes_are_refused():
-    with pytest.raises(ValueError, match=r"`widths` must be positive, got \(10, 0\)"):
+    with pytest.raises(
+        ValueError, match=r"`widths` must be positive integers, got \(10, 0\)"
+    ):
         models.mlp((4,), widths=(10, 0))
-    with pytest.raises(ValueError, match=r"`num_outputs` must be positive, got \(0,\)"):
+    with pytest.raises(ValueError, match=r"`num_outputs` must be positive int.*\(0,\)"):
         models.resnet18(num_outputs=0)
     with pytest.raises(ValueError, match=r"at least 4 x 4 pixels, got \(3, 8, 1\)"):
         models.lenet((3, 8, 1))
     with pytest.raises(ValueError, match=r"\(height, width, channels\).*got \(64,\)"):
         models.resnet18((64,))
+
+
+def test_widths_of_another_kind_are_refused(no_type_checks):
+    with pytest.raises(ValueError, match=r"`widths` must be four numbers.*\(6, 16\)"):
+        models.lenet(widths=(6, 16))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ValueError, match=r"at least one hidden layer.*got \(\)"):
+        models.mlp(widths=())
+    with pytest.raises(ValueError, match=r"`widths` must be positive int.*\(10, 2.5\)"):
+        models.mlp(widths=(10, 2.5))  # pyright: ignore[reportArgumentType]

@@ -58,6 +58,8 @@ def test_clusters_within_rounding_are_flagged():
         (np.eye(3), 4, r"`num` must lie in 1\.\.3"),
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), None, "first in row 0"),
         (np.array([[1.0, 2.0], [0.0, 1.0]]), None, "must be symmetric"),
+        (np.eye(2) * 1j, None, "must be real-valued, got dtype complex128"),
+        (np.eye(2, dtype=int), None, "must be real-valued, got dtype int64"),
         (np.broadcast_to(np.ones(1), (40_000, 40_000)), 3, "at most n = 32766"),
     ],
 )

@@ -34,6 +34,20 @@ def test_a_failed_drawing_says_that_the_run_is_finished(tmp_path):
     assert draw(EXPERIMENTS, path).files.page.is_file()
 
 
+@pytest.mark.parametrize("kind", [KeyError, IndexError])
+def test_numbers_missing_from_a_damaged_run_name_its_folder(tmp_path, kind):
+    def fail(run):
+        raise kind("loss")
+
+    broken = {"walk": EXPERIMENTS["walk"]._replace(report=fail)}
+    path = perform(EXPERIMENTS, "walk", Walk(), tmp_path).run.path
+    message = rf"report of {path} cannot be drawn.*{kind.__name__}.'loss'"
+    with pytest.raises(ValueError, match=message):
+        draw(broken, path)
+    with pytest.raises(kind):  # just computed, so it is no damage
+        perform(broken, "walk", Walk(), tmp_path)
+
+
 def test_figures_need_different_names(tmp_path):
     def twice(run):
         report = EXPERIMENTS["walk"].report(run)

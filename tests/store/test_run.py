@@ -1,3 +1,4 @@
+import json
 import zipfile
 
 import numpy as np
@@ -24,7 +25,8 @@ def test_a_run_reads_back_as_it_was_written(tmp_path):
 
 def test_a_renamed_partial_run_is_still_unfinished(tmp_path):
     with pytest.raises(RuntimeError):
-        with store.create(tmp_path, "walk", Walk()):
+        with store.create(tmp_path, "walk", Walk()) as folder:
+            folder.log(epoch=0)
             raise RuntimeError
     (kept,) = tmp_path.iterdir()
     renamed = kept.rename(tmp_path / "looks-finished")
@@ -32,10 +34,24 @@ def test_a_renamed_partial_run_is_still_unfinished(tmp_path):
         store.open_run(renamed, CONFIGS)
 
 
-def test_no_metrics_read_as_an_empty_list(tmp_path):
-    with store.create(tmp_path, "walk", Walk()) as folder:
-        pass
-    assert store.open_run(folder.final, CONFIGS).metrics() == []
+def test_missing_or_empty_metrics_are_named(tmp_path):
+    path = make_run(tmp_path)
+    run = store.open_run(path, CONFIGS)
+    for content in ("", "\n"):
+        (path / "metrics.jsonl").write_text(content)
+        with pytest.raises(ValueError, match=r"metrics.jsonl is empty. .* run the exp"):
+            run.metrics()
+    (path / "metrics.jsonl").unlink()
+    with pytest.raises(FileNotFoundError, match=r"has no metrics.jsonl: the folder is"):
+        run.metrics()
+
+
+@pytest.mark.parametrize("command", [{}, {"command": None}])
+def test_a_manifest_without_a_command_is_named(tmp_path, command):
+    path = make_run(tmp_path)
+    (path / "manifest.json").write_text(json.dumps({"ended": "today", **command}))
+    with pytest.raises(ValueError, match=r"manifest.json does not say by which `comm"):
+        store.open_run(path, CONFIGS)
 
 
 def test_a_pickled_array_is_never_loaded(tmp_path):

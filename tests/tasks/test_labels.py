@@ -31,7 +31,8 @@ def test_chance_is_the_larger_class_of_the_test_split():
     ("labels", "message"),
     [
         (np.full(20, -1.0), "labels must be 0 or 1, got -1"),
-        (np.zeros(19), "20 samples but 19 labels"),
+        (np.zeros(19), r"20 samples need labels of shape \(20,\), got \(19,\)"),
+        (np.zeros((20, 1)), r"got \(20, 1\)"),
         (np.full(20, np.nan), "labels must be 0 or 1, got nan"),
     ],
 )

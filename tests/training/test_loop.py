@@ -26,7 +26,7 @@ def _cross_entropy(logits, y):
 
 
 def _by_hand(apply, params, task, recipe, key):
-    """SPEC's recipe written out: heavy ball, rate falling linearly to zero."""
+    """The paper's recipe written out: heavy ball, rate falling linearly to zero."""
     flat, rebuild = jax.flatten_util.ravel_pytree(params)
     x, y = jnp.asarray(task.x), jnp.asarray(task.y, flat.dtype)
     velocity, k, rows = jnp.zeros_like(flat), 0, []
@@ -129,6 +129,37 @@ def test_buffers_stay_and_parameters_move():
     assert history.distance[0] > 0
 
 
+def test_a_network_with_batch_norm_trains_and_is_tested_with_running_averages():
+    model = tl.models.resnet18((4, 4, 1), width=2)
+    params = model.init(jax.random.key(0))
+    x = np.asarray(jax.random.normal(jax.random.key(1), (12, 4, 4, 1)), np.float32)
+    dataset = tl.Dataset(x, np.arange(12) % 2, ("even", "odd"), 8)
+    task = tl.tasks.from_labels(dataset, dataset.y)
+    history = tl.train(model, params, task, RECIPE, key=jax.random.key(2))
+    (state,), (trained,) = history.states, history.params
+    start = jax.tree.leaves(model.init_state())
+    moved = [
+        bool((a != b).any()) for a, b in zip(jax.tree.leaves(state), start, strict=True)
+    ]
+    assert all(moved)
+    logits = np.asarray(model.freeze(state)(trained, x[8:])[:, 0], np.float64)
+    expected = _cross_entropy(logits, np.asarray(task.y[8:], np.float64)).mean()
+    np.testing.assert_allclose(history.test_loss[0, -1], expected, rtol=1e-5)
+
+
+def test_something_else_than_a_task_is_refused(no_type_checks):
+    params = dense_params(jax.random.key(0), (3, 5, 1))
+    dataset = tl.Dataset(np.ones((4, 3)), np.zeros(4, int), ("a",), 2)
+    with pytest.raises(TypeError, match="must hold `Task` records, got Dataset"):
+        tl.train(
+            dense_apply,
+            params,
+            [dataset],  # pyright: ignore[reportArgumentType]
+            RECIPE,
+            key=jax.random.key(0),
+        )
+
+
 def test_batch_statistics_are_used_in_training_and_frozen_in_tests():
     """The state counts steps; the test output shows it."""
     params = {"w": jnp.zeros((3, 1)), "b": jnp.zeros((1,))}
@@ -169,8 +200,16 @@ def test_several_logits_are_refused():
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("epochs", 0), ("batch_size", -1), ("learning_rate", 0.0), ("momentum", 1.0)],
+    [
+        ("epochs", 0),
+        ("epochs", 1.5),
+        ("batch_size", -1),
+        ("batch_size", True),
+        ("learning_rate", 0.0),
+        ("learning_rate", float("inf")),
+        ("momentum", 1.0),
+    ],
 )
-def test_impossible_recipes_raise(field, value):
+def test_impossible_recipes_raise(field, value, no_type_checks):
     with pytest.raises(ValueError, match=f"`{field}`"):
         tl.Recipe(**{field: value})

@@ -8,6 +8,7 @@ A zero input gives NaN, never a silent 0.
 0.6
 """
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -16,6 +17,7 @@ from .._checks import batch_size, check_same_rows, check_square
 from .._linalg import HIGHEST, blocks, take
 from .._types import AnyArray, Apply, Inputs, Params
 from ..models import check_apply
+from ..spectra import spectrum
 
 _BLOCK = 1000  # samples differentiated at once
 
@@ -39,15 +41,33 @@ def alignment(
 
     Returns:
         One alignment per target; $\mu_j / n$ for $f = \sqrt{n} v_j$.
+
+    Raises:
+        ValueError: If the targets do not fit the samples, or there are several outputs.
     """
     check_apply(apply, params, x)
     n = batch_size("x", x)
     targets = jnp.asarray(targets)
+    if targets.ndim != 2 or len(targets) != n:
+        raise ValueError(
+            f"`targets` must hold values at the {n} samples as columns, ({n}, k), got "
+            f"shape {targets.shape}."
+        )
+    outputs = jax.eval_shape(apply, params, take(x, slice(0, 1))).shape[1]
+    if outputs != 1:
+        raise ValueError(
+            f"Alignment is of a scalar network, this one has {outputs} outputs: pick "
+            "one, such as `lambda p, x: apply(p, x)[:, :1]`."
+        )
+    free, buffers = eqx.partition(params, eqx.is_inexact_array)
 
     @jax.jit
     def summed(x: Inputs, f: Float[Array, "b k"]):
-        outputs, pullback = jax.vjp(lambda p: apply(p, x)[:, 0], params)
-        return jax.vmap(pullback, in_axes=1)(f.astype(outputs.dtype))
+        def scalar(free):
+            return apply(eqx.combine(free, buffers), x)[:, 0]
+
+        values, pullback = jax.vjp(scalar, free)
+        return jax.vmap(pullback, in_axes=1)(f.astype(values.dtype))
 
     total = None
     for rows in blocks(n, _BLOCK):
@@ -71,15 +91,14 @@ def energy_concentration(
     Args:
         K: Symmetric Gram matrix.
         y: Target at the samples; labels as $\pm 1$, or the constant direction rules.
-        num: How many eigenvectors.
+        num: How many eigenvectors, from 1 to n.
 
     Returns:
         The concentration, in [0, 1].
     """
-    check_square("K", K)
     check_same_rows("K", K, "y", y)
-    _, V = jnp.linalg.eigh(jnp.asarray(K))
-    inside = jnp.matmul(V[:, -num:].T, jnp.asarray(y), precision=HIGHEST)
+    V = jnp.asarray(spectrum(K, num).eigenvectors, K.dtype)
+    inside = jnp.matmul(V.T, jnp.asarray(y), precision=HIGHEST)
     return jnp.linalg.norm(inside) / jnp.linalg.norm(jnp.asarray(y))
 
 

@@ -66,6 +66,9 @@ def _execute(words: list[str]) -> int:
             show.outcome(console, draw(known, path))
         case commands.FetchData(name, directory):
             show.line(console, str(data.fetch(name, directory=directory)))
+        case commands.VerifyData(name, directory):
+            path = data.verify(name, directory)
+            show.line(console, f"{name}: every checksum is right in {path}")
         case commands.ListData():
             show.datasets(console, data.available())
         case commands.Doctor():

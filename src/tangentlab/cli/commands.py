@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, Union
 import tyro
 
 from ..experiments.base import Experiment
+from .refusals import PROGRAM, explained_refusals
 
 DESCRIPTION = """What can a linearized network say about the real one?
 
@@ -18,9 +19,13 @@ Start with `tangentlab demo`, then see `tangentlab run EXPERIMENT --help`.
 
 Output = Annotated[Path, tyro.conf.arg(help="Folder that holds the runs.")]
 Progress = Annotated[bool, tyro.conf.arg(help="Show progress bars.")]
-Directory = Annotated[
+PutDirectory = Annotated[
     Path | None,
     tyro.conf.arg(help="Where to put it; else $TANGENTLAB_DATA, then the user cache."),
+]
+SearchDirectory = Annotated[
+    Path | None,
+    tyro.conf.arg(help="Searched before $TANGENTLAB_DATA and the user cache."),
 ]
 
 
@@ -59,8 +64,16 @@ class FetchData:
 
 
 @dataclass(frozen=True)
+class VerifyData:
+    """Compare the files that would be read with the checksums of the official ones."""
+
+    name: str
+    directory: Path | None
+
+
+@dataclass(frozen=True)
 class ListData:
-    """List the data sets and where each was found."""
+    """List the data sets, where each was found, and how to get the others."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +81,7 @@ class Doctor:
     """Say what is here, what is missing for what, and the command that gets it."""
 
 
-Command = Demo | RunExperiment | DrawReport | FetchData | ListData | Doctor
+Command = Demo | RunExperiment | DrawReport | FetchData | VerifyData | ListData | Doctor
 
 
 def parse(
@@ -82,23 +95,30 @@ def parse(
     Args:
         words: The words after the program's name.
         experiments: The experiments that `run` offers.
-        data: Names of the data sets that `data fetch` offers.
+        data: Names of the data sets that `data fetch` and `data verify` offer.
 
     Returns:
         The command.
     """
     run = {name: _run(name, it.config) for name, it in experiments.items()}
-    fetch = {"fetch": _fetch(tuple(data)), "list": ListData}
+    names = tyro.conf.Positional[Literal[*data]]
+    files = {"fetch": _fetch(names), "verify": _verify(names), "list": ListData}
     choices = {
         "demo": Demo,
         "run": _group(run, RunExperiment.__doc__),
         "report": DrawReport,
-        "data": _group(fetch, "Find and fetch data sets."),
+        "data": _group(files, "Find, fetch and verify data sets."),
         "doctor": Doctor,
     }
-    return tyro.cli(
-        _choice(choices), prog="tangentlab", description=DESCRIPTION, args=words
-    )
+    known = _choice(choices)
+
+    def read(words: Sequence[str]) -> Command:
+        return tyro.cli(known, prog=PROGRAM, description=DESCRIPTION, args=words)
+
+    leaves = [("demo",), ("report",), ("doctor",)]
+    leaves += [("run", name) for name in run] + [("data", name) for name in files]
+    with explained_refusals(words, leaves, read):
+        return read(words)
 
 
 def _choice(options: Mapping[str, Callable[..., Any]]) -> Any:
@@ -128,13 +148,18 @@ def _run(name: str, config_type: type) -> Callable[..., RunExperiment]:
     return _described(run, summary, config=_flat(config_type))
 
 
-def _fetch(names: tuple[str, ...]) -> Callable[..., FetchData]:
-    def fetch(name, directory: Directory = None):
+def _fetch(names: Any) -> Callable[..., FetchData]:
+    def fetch(name, directory: PutDirectory = None):
         return FetchData(name, directory)
 
-    return _described(
-        fetch, FetchData.__doc__, name=tyro.conf.Positional[Literal[*names]]
-    )
+    return _described(fetch, FetchData.__doc__, name=names)
+
+
+def _verify(names: Any) -> Callable[..., VerifyData]:
+    def verify(name, directory: SearchDirectory = None):
+        return VerifyData(name, directory)
+
+    return _described(verify, VerifyData.__doc__, name=names)
 
 
 def _flat(kind: Any) -> Any:

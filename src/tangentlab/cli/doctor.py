@@ -41,19 +41,21 @@ class Fact(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """Something that is not here.
+    """Something that is not here, or too old.
 
     Attributes:
         name: What it is.
         needed_for: What cannot be done without it.
         command: How to get it.
         required: Whether nothing works without it.
+        instead: Another way to get it, if there is one.
     """
 
     name: str
     needed_for: str
     command: str
     required: bool = False
+    instead: str = ""
 
 
 class Diagnosis(NamedTuple):
@@ -114,6 +116,28 @@ def declared_requirements() -> list[Requirement]:
     extras = [requirement.extra for requirement in found]
     found.sort(key=lambda r: (r.extra != "", extras.count(r.extra)))
     return list({r.name: r for r in reversed(found)}.values())[::-1]
+
+
+def is_wanted(version: str, versions: str) -> bool:
+    """Whether an installed version is among those asked for.
+
+    Args:
+        version: The version, such as `1.26.4`.
+        versions: The versions asked for, such as `>=2.0`.
+
+    Returns:
+        False only if it is certain: `packaging` must be installed to compare them, and
+        able to read both.
+    """
+    try:
+        from packaging.specifiers import InvalidSpecifier, SpecifierSet
+        from packaging.version import InvalidVersion, Version
+    except ImportError:
+        return True
+    try:
+        return SpecifierSet(versions).contains(Version(version), prereleases=True)
+    except (InvalidSpecifier, InvalidVersion):
+        return True
 
 
 def memory(text: str) -> Fact:
@@ -180,12 +204,15 @@ def _examine_packages(diagnosis: Diagnosis, requirements: list[Requirement]) -> 
     for name, versions, extra in requirements:
         group = "Optional packages" if extra else "Packages"
         version = installed_version(name)
+        wanted = name
         if version is not None:
             diagnosis.facts.setdefault(group, []).append(Fact(name, version))
-            continue
+            if is_wanted(version, versions):
+                continue
+            wanted = f"{name}{versions}, instead of {version}"
         use = USES.get(extra, f"the extra {extra}") if extra else "everything"
         command = f"pip install '{name}{versions}'"
-        diagnosis.missing.append(Missing(name, use, command, required=not extra))
+        diagnosis.missing.append(Missing(wanted, use, command, required=not extra))
 
 
 def _examine_data(diagnosis: Diagnosis) -> None:
@@ -195,5 +222,7 @@ def _examine_data(diagnosis: Diagnosis) -> None:
             facts.append(Fact(name, str(path)))
             continue
         use = f"experiments with --data {name}"
-        diagnosis.missing.append(Missing(name, use, f"tangentlab data fetch {name}"))
+        command = f"tangentlab data fetch {name}"
+        by_hand = "put files there by hand: `tangentlab data list` says which and where"
+        diagnosis.missing.append(Missing(name, use, command, instead=by_hand))
     diagnosis.facts["Data sets"] = facts

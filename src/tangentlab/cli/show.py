@@ -74,13 +74,17 @@ def datasets(out: Console, records: Iterable[Availability]) -> None:
         out: Where to print.
         records: The data sets.
     """
+    found = list(records)
     _pairs(
         out,
         [
             (name, str(path) if path else f"not here: tangentlab data fetch {name}")
-            for name, path, _ in records
+            for name, path, _ in found
         ],
     )
+    for record in found:
+        if record.hint:
+            line(out, f"\n{record.hint}")
 
 
 def diagnosis(out: Console, found: Diagnosis) -> int:
@@ -98,10 +102,12 @@ def diagnosis(out: Console, found: Diagnosis) -> int:
         _pairs(out, facts)
         out.print()
     out.print(Text("Missing" if found.missing else "Nothing is missing", style="bold"))
-    for name, needed_for, command, required in found.missing:
+    for name, needed_for, command, required, instead in found.missing:
         mark = "required" if required else "optional"
         line(out, f"  {name} ({mark}), for {needed_for}:")
         line(out, f"    {command}")
+        if instead:
+            line(out, f"    or {instead}")
     return int(any(missing.required for missing in found.missing))
 
 

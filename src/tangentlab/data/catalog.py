@@ -15,7 +15,7 @@ class RemoteFile:
         path: Where it goes, below the data folder.
         urls: Addresses, tried in order.
         md5: Checksum of the whole file.
-        size: Length in bytes, for the progress bar.
+        size: Length in bytes; an address that sends more is refused.
     """
 
     path: str
@@ -224,3 +224,6 @@ CATALOG = {entry.name: entry for entry in (CIFAR10, MNIST, FASHION_MNIST)}
 
 EMBEDDED = "digits"
 """The one data set that comes with the package."""
+
+EMBEDDED_MD5 = "d3f48f3c9cd4de8bfa52cc9dbc8ed3af"
+"""Checksum of its file."""

@@ -4,6 +4,7 @@ import hashlib
 import os
 from pathlib import Path
 
+from .catalog import EMBEDDED_MD5
 from .contents import read_contents
 from .lookup import EMBEDDED_FILE, Found, find, known_entry
 
@@ -37,11 +38,12 @@ def verify(name: str, directory: str | os.PathLike[str] | None = None) -> Path:
         directory: A folder to search first, as in `load`.
 
     Returns:
-        The folder or archive that was checked.
+        The folder or archive that was checked; for `digits` the file in the package.
     """
     entry = known_entry(name)
     if entry is None:
-        return EMBEDDED_FILE  # part of the package, whose own checksum covers it
+        _verify_embedded()
+        return EMBEDDED_FILE
     found = find(entry, directory)
     verify_found(found)
     return found.path
@@ -64,3 +66,12 @@ def verify_found(found: Found) -> None:
                 f"{content.source} has a wrong checksum: expected md5 {expected}, got "
                 f"{got}. Delete it and run `tangentlab data fetch {found.entry.name}`."
             )
+
+
+def _verify_embedded() -> None:
+    got = md5_of(EMBEDDED_FILE)
+    if got != EMBEDDED_MD5:
+        raise ValueError(
+            f"{EMBEDDED_FILE} has a wrong checksum: expected md5 {EMBEDDED_MD5}, got "
+            f"{got}. It is part of the package: install tangentlab again."
+        )

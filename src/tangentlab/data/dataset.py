@@ -1,6 +1,7 @@
 """The record that the data stage returns."""
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -28,15 +29,13 @@ class Dataset(eqx.Module):
         """Refuse samples or labels that no experiment could use.
 
         Raises:
-            ValueError: For unequal lengths, labels out of range, non-finite samples
-                or a split outside the data.
+            ValueError: For samples that are not floats, or none, or not finite; labels
+                that are not integers, not one a sample, or out of range; or a split
+                outside the data.
         """
+        _check_samples(self.name, self.x)
         n = len(self.x)
-        if len(self.y) != n:
-            raise ValueError(
-                f"{self.name}: {n} samples but {len(self.y)} labels; each sample needs "
-                "one label."
-            )
+        _check_labels(self.name, self.y, n)
         if not 0 < self.num_train <= n:
             raise ValueError(
                 f"{self.name}: num_train must lie in 1..{n}, got {self.num_train}."
@@ -63,3 +62,30 @@ class Dataset(eqx.Module):
     def shape(self) -> tuple[int, ...]:
         """Shape of one sample."""
         return tuple(self.x.shape[1:])
+
+
+def _check_samples(name: str, x: AnyArray) -> None:
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        raise ValueError(
+            f"{name}: samples must be floating-point numbers, got {x.dtype}. Convert "
+            "them, for instance with `x.astype('float32')`; images of bytes are also "
+            "divided by 255."
+        )
+    if x.ndim == 0 or len(x) == 0:
+        raise ValueError(
+            f"{name}: there are no samples, got `x` of shape {x.shape}; they lie along "
+            "the first axis."
+        )
+
+
+def _check_labels(name: str, y: AnyArray, n: int) -> None:
+    if y.ndim != 1 or not jnp.issubdtype(y.dtype, jnp.integer):
+        raise ValueError(
+            f"{name}: labels must be one integer for each sample, shape ({n},), got "
+            f"{y.dtype} of shape {y.shape}. Use `y.argmax(1)` for one-hot rows, "
+            "`y.ravel()` for a column, `y.astype(int)` for whole floats."
+        )
+    if len(y) != n:
+        raise ValueError(
+            f"{name}: {n} samples but {len(y)} labels; each sample needs one label."
+        )

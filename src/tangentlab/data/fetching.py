@@ -1,6 +1,7 @@
 """Download the official files of a data set."""
 
 import os
+import shlex
 from pathlib import Path
 
 from .catalog import Entry
@@ -34,17 +35,24 @@ def fetch(
     entry = known_entry(name)
     if entry is None:
         return EMBEDDED_FILE.parent
-    return fetch_entry(entry, search_places(directory)[0].path, progress=progress)
+    place = search_places(directory)[0]
+    return fetch_entry(entry, place.path, explicit=place.explicit, progress=progress)
 
 
 def fetch_entry(
-    entry: Entry, folder: Path, *, progress: bool = True, timeout: float = 30.0
+    entry: Entry,
+    folder: Path,
+    *,
+    explicit: bool = False,
+    progress: bool = True,
+    timeout: float = 30.0,
 ) -> Path:
     """Download the files of a catalog entry.
 
     Args:
         entry: The data set.
         folder: The data folder.
+        explicit: Whether the caller named it, and so has to name it again.
         progress: Draw progress bars on standard error.
         timeout: Seconds without an answer or a byte after which an address has failed.
 
@@ -61,10 +69,12 @@ def fetch_entry(
         for file in entry.remote:
             download(file, folder, progress=progress, timeout=timeout)
     except ConnectionError as error:
+        command = f"tangentlab data fetch {entry.name}"
+        if explicit:
+            command += f" --directory {shlex.quote(str(folder))}"
         raise ConnectionError(
-            f"{error}\nRun `tangentlab data fetch {entry.name}` again to continue, or "
-            f"get the files by other means and put them here:\n"
-            + put_by_hand(entry, folder)
+            f"{error}\nRun `{command}` again to continue, or get the files by other "
+            f"means and put them here:\n{put_by_hand(entry, folder)}"
         ) from error
     return folder
 

@@ -42,6 +42,10 @@ def load(
     Returns:
         Images as float32 in [0, 1], in the original order: training, then test.
 
+    Raises:
+        FileNotFoundError: If `directory` is no folder, or the files are nowhere; says
+            which file to put where.
+
     Example:
         >>> digits = load("digits")
         >>> digits.x.shape, digits.num_train
@@ -54,6 +58,11 @@ def load(
     entry = known_entry(text)
     if entry is None:
         return _load_digits()
+    if directory is not None and not Path(directory).expanduser().is_dir():
+        raise FileNotFoundError(
+            f"directory= is {os.fspath(directory)}, and there is no such folder: leave "
+            "it out to look elsewhere."
+        )
     found = find(entry, directory)
     return read_cifar10(found) if text == "cifar10" else read_idx_dataset(found)
 

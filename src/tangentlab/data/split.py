@@ -41,13 +41,19 @@ def subset(
         The kept samples in their original order.
 
     Raises:
-        ValueError: If there are fewer samples than asked for.
+        ValueError: If there are fewer samples than asked for, or no test split.
     """
     num_test = dataset.num_test if num_test is None else num_test
     if not 1 <= num_train <= dataset.num_train:
         raise ValueError(
             f"{dataset.name}: `num_train` must lie in 1..{dataset.num_train}, the size "
             f"of the training split, got {num_train}."
+        )
+    if num_test > 0 and dataset.num_test == 0:
+        raise ValueError(
+            f"{dataset.name} has no test split, but {num_test} test samples are asked "
+            "for. Give it one: the integer `num_train`, or `x_test` and `y_test`, in "
+            "an .npz file; `num_train=` in `from_arrays`."
         )
     if not 0 <= num_test <= dataset.num_test:
         raise ValueError(

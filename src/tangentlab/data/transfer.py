@@ -80,12 +80,12 @@ def _try_address(
     if inherited and md5_of(part) == file.md5:
         return None  # an earlier call ended just before the rename
     try:
-        _complete(url, part, advance, timeout)
+        _complete(url, part, file.size, advance, timeout)
         got = md5_of(part)
         if got != file.md5 and inherited:
             # Perhaps only the older bytes, from another address, were wrong.
             _discard(part, advance)
-            _complete(url, part, advance, timeout)
+            _complete(url, part, file.size, advance, timeout)
             got = md5_of(part)
     except (_Broken, _Refused) as error:
         return str(error)
@@ -95,12 +95,14 @@ def _try_address(
     return f"wrong checksum, expected md5 {file.md5}, got {got}"
 
 
-def _complete(url: str, part: Path, advance: Advance, timeout: float) -> None:
+def _complete(
+    url: str, part: Path, size: int, advance: Advance, timeout: float
+) -> None:
     # Ask for the rest of the file until the server has sent all of it.
     furthest, idle = _size(part), 0
     while True:
         try:
-            return _append(url, part, advance, timeout)
+            return _append(url, part, size, advance, timeout)
         except _Broken:
             idle = 0 if _size(part) > furthest else idle + 1
             furthest = max(furthest, _size(part))
@@ -108,8 +110,8 @@ def _complete(url: str, part: Path, advance: Advance, timeout: float) -> None:
                 raise
 
 
-def _append(url: str, part: Path, advance: Advance, timeout: float) -> None:
-    # Write what the server sends behind what is there.
+def _append(url: str, part: Path, size: int, advance: Advance, timeout: float) -> None:
+    # Write what the server sends behind what is there, up to the size expected.
     answer = _ask(url, _size(part), timeout)
     received = 0
     with answer.stream:
@@ -117,11 +119,16 @@ def _append(url: str, part: Path, advance: Advance, timeout: float) -> None:
             _discard(part, advance)
         with part.open("ab") as output:
             for block in _blocks(answer.stream):
-                output.write(block)
                 received += len(block)
+                if answer.start + received > size:
+                    break
+                output.write(block)
                 advance(len(block))
             output.flush()
             os.fsync(output.fileno())
+    if answer.start + received > size:
+        _discard(part, advance)
+        raise _Refused(f"sent more than the {size} bytes of the official file")
     if answer.num is not None and received < answer.num:
         raise _Broken(f"broke off, {answer.num - received} bytes short")
 

@@ -70,7 +70,7 @@ def perform(
     with create(root, name, config, command=command) as folder:
         experiments[name].run(config, folder, progress=progress)
     try:
-        return draw(experiments, folder.final)
+        return _draw(experiments, folder.final)
     except BaseException as error:
         error.add_note(
             f"The run itself is finished, in {folder.final}; draw its report with "
@@ -88,7 +88,21 @@ def draw(experiments: Mapping[str, Experiment], path: Path) -> Outcome:
 
     Returns:
         The run, its report and the files.
+
+    Raises:
+        ValueError: If the folder lacks numbers that the report shows.
     """
+    try:
+        return _draw(experiments, path)
+    except LookupError as error:  # of a whole folder it would be ours, see `perform`
+        raise ValueError(
+            f"The report of {path} cannot be drawn, since its files lack what it shows "
+            f"({error!r}). They were damaged or edited: restore them, or run the "
+            "experiment again."
+        ) from error
+
+
+def _draw(experiments: Mapping[str, Experiment], path: Path) -> Outcome:
     configs = {name: experiment.config for name, experiment in experiments.items()}
     run = open_run(path, configs)
     report = experiments[run.experiment].report(run)

@@ -20,7 +20,7 @@ from .. import data, models, tasks
 from ..analysis import binarization_overlap
 from ..data import Dataset
 from ..kernels import gram
-from ..models import Activation, Model, ModelName
+from ..models import Activation, ModelName
 from ..report.figures import Gallery
 from ..spectra import Spectrum, spectrum
 from ..store import RunFolder
@@ -41,7 +41,8 @@ class Eigenfunctions:
     num_samples: int | None = None
     """Samples in all, train and test, stratified by class; all there are by default."""
     num_test: int | None = None
-    """Test samples among them; the data set's own proportion by default."""
+    """Test samples among them; the data set's own proportion by default. Give it to
+    compare training sizes: it alone decides which test samples are taken."""
     model: ModelName = "mlp"
     """Network: mlp, lenet or resnet18, as in the paper."""
     activation: Activation = "relu"
@@ -58,7 +59,7 @@ class Eigenfunctions:
 DEMO = Eigenfunctions(
     indices=(0, 1, 2, 3, 4, 6, 9, 14, 19, 29, 49, 69, 99, 149, 199, 299, 499)
 )
-"""What `tangentlab demo` runs: the embedded digits, in about half a minute on 2 cores."""
+"""What `tangentlab demo` runs: the embedded digits, half a minute on 2 cores."""
 
 
 class _Keys(NamedTuple):
@@ -78,13 +79,15 @@ def run(config: Eigenfunctions, folder: RunFolder, *, progress: bool) -> None:
         progress: Show progress bars.
     """
     keys = _keys(config.seed)
-    dataset = load(config, keys.subset)
+    raw, dataset = load(config, keys.subset)
     indices = _indices(config, len(dataset.x))
+    config.recipe.steps_per_epoch(dataset.num_train)  # refuses before the long work
     model = models.build(config.model, dataset.shape, activation=config.activation)
     params = model.init(keys.init)
     K = gram(model.apply, params, dataset.x, progress=progress)
     decomposition = spectrum(K)
     made = [tasks.eigenfunction(decomposition, i, dataset) for i in indices]
+    _write_tasks(folder, raw, decomposition, made)
     linear = models.linearize(model.apply, params)
     histories = {
         name: train(
@@ -95,33 +98,37 @@ def run(config: Eigenfunctions, folder: RunFolder, *, progress: bool) -> None:
             ("linearized", linear, progress and "Training the linearization"),
         )
     }
-    _write(folder, model, dataset, decomposition, made, histories)
+    _write_histories(folder, histories)
+    _log(folder, model, dataset, decomposition, made, histories)
 
 
-def load(config: Eigenfunctions, key: jax.Array) -> Dataset:
-    """Load, take the subset asked for, normalize.
+def load(config: Eigenfunctions, key: jax.Array) -> tuple[Dataset, Dataset]:
+    """Load, normalize by the whole training split, take the subset asked for.
 
     Args:
         config: Data set and sizes.
         key: Decides the subset.
 
     Returns:
-        Normalized samples, train then test.
+        The same samples, train then test, as they are and normalized.
 
     Raises:
         ValueError: If more samples are asked for than there are.
     """
-    dataset = data.load(config.data, directory=config.directory)
-    n = len(dataset.x)
+    whole = data.load(config.data, directory=config.directory)
+    n = len(whole.x)
     total = n if config.num_samples is None else config.num_samples
     if not 2 <= total <= n:
-        raise ValueError(f"num_samples must lie in 2..{n} for {dataset.name}: {total}.")
-    share = max(1, round(total * dataset.num_test / n))
+        raise ValueError(f"num_samples must lie in 2..{n} for {whole.name}: {total}.")
+    share = max(1, round(total * whole.num_test / n))
     num_test = share if config.num_test is None else config.num_test
     if not 0 < num_test < total:
         raise ValueError(f"num_test must lie in 1..{total - 1}, got {num_test}.")
-    dataset = data.subset(dataset, total - num_test, num_test=num_test, key=key)
-    return data.normalize(dataset)
+    raw, dataset = (
+        data.subset(each, total - num_test, num_test=num_test, key=key)
+        for each in (whole, data.normalize(whole))
+    )
+    return raw, dataset
 
 
 def _keys(seed: int) -> _Keys:
@@ -141,13 +148,8 @@ def _indices(config: Eigenfunctions, n: int) -> tuple[int, ...]:
     return tuple(sorted(config.indices))
 
 
-def _write(
-    folder: RunFolder,
-    model: Model,
-    dataset: Dataset,
-    decomposition: Spectrum,
-    made: list[tasks.Task],
-    histories: dict[str, History],
+def _write_tasks(
+    folder: RunFolder, raw: Dataset, decomposition: Spectrum, made: list[tasks.Task]
 ) -> None:
     index = np.array([task.index for task in made])
     V = np.asarray(decomposition.eigenvectors)[:, index]
@@ -167,14 +169,17 @@ def _write(
         unresolved=np.array([task.unresolved for task in made]),
         overlap=binarization_overlap(V),
     )
-    for name, history in histories.items():
-        fields = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
-        curves = {field: np.asarray(getattr(history, field)) for field in fields}
-        folder.save_arrays(name, distance=np.asarray(history.distance), **curves)
-    pictures = _gallery(dataset, index, V)
+    pictures = _gallery(raw, index, V)
     if pictures is not None:
         folder.save_arrays("gallery", **vars(pictures))
-    _log(folder, model, dataset, decomposition, made, histories)
+
+
+def _write_histories(folder: RunFolder, histories: dict[str, History]) -> None:
+    fields = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
+    for name, history in histories.items():
+        saved = (*fields, "distance", "diverged")
+        arrays = {field: np.asarray(getattr(history, field)) for field in saved}
+        folder.save_arrays(name, **arrays)
 
 
 def _log(folder, model, dataset, decomposition, made, histories) -> None:
@@ -184,7 +189,7 @@ def _log(folder, model, dataset, decomposition, made, histories) -> None:
         num_train=dataset.num_train,
         num_test=dataset.num_test,
         num_negative_eigenvalues=decomposition.num_negative,
-        num_unresolved_eigenvalues=decomposition.num_below_resolution,
+        num_eigenvalues_below_resolution=decomposition.num_below_resolution,
     )
     for row, task in enumerate(made):
         values = {

@@ -60,11 +60,18 @@ def _results(run: Run) -> figures.Accuracies:
         linearized_interval=accuracy_interval(linearized, num_test),
         chance=tasks["chance"],
         degenerate=tasks["degenerate"],
+        diverged=_diverged(run),
     )
 
 
+def _diverged(run: Run) -> np.ndarray:
+    """Tasks on which a model's loss left the finite numbers."""
+    pair = [run.arrays(name)["diverged"] for name in ("network", "linearized")]
+    return pair[0] | pair[1]
+
+
 def _findings(results: figures.Accuracies) -> _Findings:
-    use = ~results.degenerate
+    use = results.usable
     index, network, linear = (
         values[use] for values in (results.index, results.network, results.linearized)
     )
@@ -81,18 +88,28 @@ def _findings(results: figures.Accuracies) -> _Findings:
 
 def _summary(found: _Findings, facts: dict) -> str:
     if not found.num:
-        return "Every task is degenerate: one class has nearly all samples."
+        return "No task can be used: all are degenerate, or training diverged."
+    points = f"{100 * abs(found.mean_advantage):.1f} points of accuracy"
     ahead = "linearization" if found.mean_advantage < 0 else "network"
+    lead = f"the {ahead} is ahead by {points} in the mean"
+    if found.num_linear_ahead in (0, found.num):
+        lead += f", and on each of {found.num} tasks"
+    else:
+        lead += f" over {found.num} tasks"
+        lead += f"; the linear model is the better one on {found.num_linear_ahead}"
+    ranks = ""
+    if not np.isnan(found.agreement):
+        ranks = (
+            "Rank correlation of index and accuracy is "
+            f"{_signed(found.fall_network)} for the network and "
+            f"{_signed(found.fall_linearized)} for the linearization; between the two "
+            f"accuracies it is {_signed(found.agreement)}. "
+        )
     return (
         f"Trained on {facts['num_train']:,} samples labeled by the sign of one "
-        f"eigenfunction at a time and tested on {facts['num_test']:,}, the {ahead} is "
-        f"ahead by {100 * abs(found.mean_advantage):.1f} points of accuracy in the "
-        f"mean over {found.num} tasks; the linearization is ahead on "
-        f"{found.num_linear_ahead} of them. Rank correlation of index and accuracy is "
-        f"{_signed(found.fall_network)} for the network and "
-        f"{_signed(found.fall_linearized)} for the linearization; between the two "
-        f"accuracies it is {_signed(found.agreement)}. One seed; degenerate tasks are "
-        "shown, and left out of these numbers."
+        f"eigenfunction at a time and tested on {facts['num_test']:,}, {lead}. {ranks}"
+        "One seed. Degenerate tasks are shown and left out of these numbers, as is any "
+        "whose training diverged."
     )
 
 
@@ -122,8 +139,10 @@ def _signed(value: float, digits: int = 2) -> str:
 
 def _table(run: Run, results: figures.Accuracies) -> Table:
     tasks, lam = run.arrays("tasks"), run.arrays("spectrum")["eigenvalues"]
-    flags = np.where(tasks["unresolved"], "eigenvalue within rounding of another", "")
+    close = "labels may depend on rounding: the next eigenvalue is within resolution"
+    flags = np.where(tasks["unresolved"], close, "")
     flags = np.where(tasks["degenerate"], "degenerate: one class has over 95 %", flags)
+    flags = np.where(results.diverged, "training diverged", flags)
     rows = [
         Row(
             (int(i), float(lam[i]), float(b), float(f), float(g), float(f - g)),
@@ -147,8 +166,9 @@ def _table(run: Run, results: figures.Accuracies) -> Table:
         Column("advantage", "+.1%"),
     )
     caption = (
-        "Test accuracy at the end of training. Index 0 is the paper's phi_1; class "
-        "balance is the share of class 1; advantage is network minus linearization."
+        "Test accuracy at the end of training. Index 0 is the paper's phi_1, number 1 "
+        "in the figures; class balance is the share of class 1; advantage is network "
+        "minus linearization."
     )
     return Table(columns, tuple(rows), caption)
 
@@ -158,9 +178,9 @@ def _sections(run: Run, results: figures.Accuracies) -> list[Section]:
         Section(
             "Accuracy against eigenfunction index",
             "Where the blue curve is above the orange one, the linear model "
-            "generalizes better than the network it came from. Bars are 95 % intervals "
-            "of the finite test split, dashes what the larger class alone would score. "
-            "Below, the share of class 1, which the threshold at zero leaves as it is.",
+            "generalizes better than the network it came from. Bars are Wilson's 95 % "
+            "intervals of the finite test split, dashes what the larger class alone "
+            "would score. Below, the share of samples labeled 1.",
             {"accuracy": _accuracy_figure(run, results)},
         ),
         Section(
@@ -220,7 +240,7 @@ def _spectrum_figure(run: Run, results: figures.Accuracies) -> "Figure":
 
 
 def _training_figure(run: Run, results: figures.Accuracies) -> "Figure":
-    usable = np.flatnonzero(~results.degenerate)
+    usable = np.flatnonzero(results.usable)
     usable = usable if len(usable) else np.arange(len(results.index))
     shown = usable[
         np.linspace(0, len(usable) - 1, min(4, len(usable))).round().astype(int)

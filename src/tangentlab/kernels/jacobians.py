@@ -39,12 +39,13 @@ def jacobian(
     Returns:
         The Jacobian, one row per sample and output.
     """
-    leaves, roots, rebuild = select(params, trainable, scale)
+    chosen = select(params, trainable, scale)
 
     def rows(example: Inputs) -> Float[Array, "c p"]:
         batch = jax.tree.map(lambda leaf: leaf[None], example)
-        J = jax.jacrev(lambda leaves: apply(rebuild(leaves), batch)[0])(leaves)
-        weighted = [j * root[None] for j, root in zip(J, roots, strict=True)]
+        outputs = jax.jacrev(lambda new: apply(chosen.rebuild(new), batch)[0])
+        pairs = zip(outputs(chosen.leaves), chosen.roots, strict=True)
+        weighted = [j * (root[None] if root.ndim else root) for j, root in pairs]
         return jnp.concatenate([j.reshape(j.shape[0], -1) for j in weighted], axis=1)
 
     return jax.vmap(rows)(jax.tree.map(jnp.asarray, x))

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, PyTree
 
@@ -16,13 +17,17 @@ class Selection(NamedTuple):
 
     Attributes:
         leaves: The differentiated leaves, in the order of `jax.tree.leaves`.
-        roots: Square root of each leaf's multiplier, broadcastable to the leaf.
+        roots: Square root of each leaf's multiplier, a scalar or an array like it.
         rebuild: Puts replacements for `leaves` back into the whole tree.
+        picked: Positions of `leaves` among all leaves.
+        all_leaves: Every leaf, buffers too.
     """
 
     leaves: list[Array]
     roots: list[Array]
     rebuild: Callable[[list[Array]], Params]
+    picked: tuple[int, ...]
+    all_leaves: list[Array]
 
 
 def select(
@@ -45,6 +50,8 @@ def select(
     leaves, structure = jax.tree.flatten(params)
     leaves = [jnp.asarray(leaf) for leaf in leaves]
     keep = _spread("trainable", True if trainable is None else trainable, params)
+    if not all(isinstance(use, bool | np.bool_) for use in keep):
+        raise ValueError("`trainable` must hold booleans, True or False.")
     multipliers = _spread("scale", 1.0 if scale is None else scale, params)
     picked = [
         i
@@ -65,17 +72,26 @@ def select(
             changed[i] = leaf
         return jax.tree.unflatten(structure, changed)
 
-    return Selection([leaves[i] for i in picked], roots, rebuild)
+    chosen = [leaves[i] for i in picked]
+    return Selection(chosen, roots, rebuild, tuple(picked), leaves)
 
 
 def _root(multiplier: PyTree, leaf: Array) -> Array:
     value = jnp.asarray(multiplier, leaf.dtype)
-    if not isinstance(value, Tracer) and bool(jnp.any(value < 0)):
+    if not isinstance(value, Tracer) and not bool(jnp.all(value >= 0)):
         raise ValueError(
-            f"`scale` holds a negative multiplier ({float(value.min())}): "
+            f"`scale` holds a negative multiplier or NaN ({float(value.min())}): "
             "J diag(s) J^T is a kernel for s >= 0 only."
         )
-    return jnp.broadcast_to(jnp.sqrt(value), leaf.shape)
+    if value.size == 1:
+        return jnp.sqrt(value.reshape(()))
+    try:
+        return jnp.broadcast_to(jnp.sqrt(value), leaf.shape)
+    except ValueError as error:
+        raise ValueError(
+            f"A multiplier in `scale` has shape {value.shape}, its parameter "
+            f"{leaf.shape}: pass a scalar or an array of the parameter's shape."
+        ) from error
 
 
 def _spread(name: str, prefix: PyTree, params: Params) -> list:

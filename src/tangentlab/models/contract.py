@@ -18,20 +18,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from .._checks import batch_size
 from .._types import AnyArray, Apply, Inputs, Params
 from .trees import is_differentiable, split_differentiable
 
-_MAX_ROWS = 4
+_NUM_ENDS = 2
+"""How many rows are looked at from either end of a batch."""
 
 
 def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     """Raise unless `apply` keeps the contract on a few rows of `x`.
 
-    Costs one backward and four forward passes of at most four rows. Under `jit` only
-    shapes are checked, since there are no values yet.
+    Looks at the first two and the last two rows, and at each of these in both orders
+    with each other. Costs four backward and seven forward passes of at most four rows,
+    by one program each. Under `jit` only shapes are checked, since there are no values
+    yet.
 
     Args:
         apply: The network, `apply(params, x) -> (n, c)`.
@@ -44,15 +47,15 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
             rows of `x`.
     """
     check_callable(apply)
-    num_rows = min(batch_size("x", x), _MAX_ROWS)
+    chosen = _both_ends(batch_size("x", x))
     if not any(map(is_differentiable, jax.tree.leaves(params))):
         raise ValueError(
             "`params` holds no floating-point array, so there is nothing to "
             f"differentiate: got {jax.tree.structure(params)}."
         )
-    rows = jax.tree.map(lambda leaf: jnp.asarray(leaf[:num_rows]), x)
+    rows = jax.tree.map(lambda leaf: jnp.asarray(leaf[chosen]), x)
     first = jax.tree.map(lambda leaf: leaf[:1], rows)
-    if num_rows == 1:
+    if len(chosen) == 1:
         rows = _append(first, _perturb(first))
     apply = jax.jit(apply)  # compiled once for every pass, and for later checks
     for batch in (rows, first):
@@ -60,16 +63,18 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     outputs = apply(params, rows)
     if isinstance(outputs, Tracer):
         return
-    _check_finite(outputs[:num_rows])
-    if _gradient_crosses_rows(apply, params, rows) or _value_crosses_rows(
-        apply, params, rows, outputs[:1]
+    _check_finite(outputs[: len(chosen)], chosen)
+    if (
+        _gradient_crosses_rows(apply, params, rows)
+        or _value_crosses_rows(apply, params, rows, outputs)
+        or _value_needs_the_batch(apply, params, rows, outputs)
     ):
         raise ValueError(
-            "`apply` mixes examples: its output for row 0 changes with the other rows "
-            "of `x`, as batch normalization in training mode makes it do. A kernel "
-            "needs each row on its own, so freeze the statistics: use `Model.apply` "
-            "(initial ones) or `Model.freeze(state)` (those of training), and in a "
-            "network of your own the running averages (flax "
+            "`apply` mixes examples: its output for one row changes with the other "
+            "rows of `x`, as batch normalization in training mode makes it do. A "
+            "kernel needs each row on its own, so freeze the statistics: use "
+            "`Model.apply` (initial ones) or `Model.freeze(state)` (those of "
+            "training), and in a network of your own the running averages (flax "
             "`use_running_average=True`, haiku `is_training=False`, equinox "
             "`inference_mode`)."
         )
@@ -133,20 +138,32 @@ def _check_output(outputs: Any, num_rows: int) -> None:
         )
 
 
-def _check_finite(outputs: Float[Array, "n c"]) -> None:
+def _both_ends(n: int) -> np.ndarray:
+    """Return the indices of the first and the last few of `n` rows, each once."""
+    ends = (*range(_NUM_ENDS), *range(n - _NUM_ENDS, n))
+    return np.unique([i for i in ends if 0 <= i < n])
+
+
+def _groups(num_rows: int) -> list[np.ndarray]:
+    """Return masks of rows; any row is once in a mask without any given other row."""
+    bits = range((num_rows - 1).bit_length())
+    masks = [(np.arange(num_rows) >> bit) % 2 == 1 for bit in bits]
+    return [side for mask in masks for side in (mask, ~mask)]
+
+
+def _check_finite(outputs: Float[Array, "n c"], chosen: np.ndarray) -> None:
     bad = ~jnp.isfinite(outputs).all(axis=1)
     if bad.any():
         raise ValueError(
-            f"`apply` returned NaN or infinite values for example {int(bad.argmax())} "
-            f"of `x` ({int(bad.sum())} of the first {len(bad)} examples): look for "
-            "them in the parameters and in that example."
+            "`apply` returned NaN or infinite values for example "
+            f"{chosen[int(bad.argmax())]} of `x` ({int(bad.sum())} of the "
+            f"{len(chosen)} examples looked at): look for them in the parameters and "
+            "in that example."
         )
 
 
-def _gradient_crosses_rows(
-    apply: Apply, params: Params, rows: Inputs
-) -> bool | Bool[Array, ""]:
-    """Return whether output row 0 has a gradient at other rows, by no tolerance.
+def _gradient_crosses_rows(apply: Apply, params: Params, rows: Inputs) -> bool:
+    """Return whether an output row has a gradient at another row, by no tolerance.
 
     NaN there decides nothing: a zero cotangent met an infinite derivative.
     """
@@ -154,31 +171,56 @@ def _gradient_crosses_rows(
     outputs, pullback = jax.vjp(
         lambda floats: apply(params, eqx.combine(floats, others)), floats
     )
-    direction = jnp.asarray(_draws(outputs.shape[1:]), outputs.dtype)
-    (gradient,) = pullback(jnp.zeros_like(outputs).at[0].set(direction))
-    return any(
-        (jnp.isfinite(leaf[1:]) & (leaf[1:] != 0)).any()
-        for leaf in jax.tree.leaves(gradient)
-    )
+    directions = _draws(outputs.shape)
+    for group in _groups(len(outputs)):
+        cotangent = jnp.asarray(directions * group[:, None], outputs.dtype)
+        (gradient,) = pullback(cotangent)
+        for leaf in jax.tree.leaves(gradient):
+            outside = leaf[~group]
+            if (jnp.isfinite(outside) & (outside != 0)).any():
+                return True
+    return False
 
 
 def _value_crosses_rows(
-    apply: Apply, params: Params, rows: Inputs, expected: Float[Array, "1 c"]
-) -> bool | Bool[Array, ""]:
-    """Return whether output row 0 moves when other rows change, or are left out.
+    apply: Apply, params: Params, rows: Inputs, expected: Float[Array, "n c"]
+) -> bool:
+    """Return whether an output row moves when other rows change.
 
-    The first comparison runs one program twice and so allows rounding alone. The
-    second runs another program, whose rounding may differ at reduced precision.
+    Runs one program again and so allows rounding alone.
     """
-    first = jax.tree.map(lambda leaf: leaf[:1], rows)
-    others = jax.tree.map(lambda leaf: leaf[1:], rows)
-    changed = apply(params, _append(first, _perturb(others)))[:1]
-    alone = apply(params, first)
-    eps = float(jnp.finfo(expected.dtype).eps)
-    size = jnp.abs(expected).max()
-    kept = (jnp.abs(changed - expected) <= 100 * eps * size).all()
-    same = (jnp.abs(alone - expected) <= 0.05 * size + eps**0.5).all()
-    return ~(kept & same)
+    perturbed = _perturb(rows)
+    allowed = 100 * float(jnp.finfo(expected.dtype).eps) * _row_sizes(expected)
+    for group in _groups(len(expected)):
+        outputs = apply(params, _replace(rows, group, perturbed))
+        if (jnp.abs(outputs - expected) > allowed)[~group].any():
+            return True
+    return False
+
+
+def _value_needs_the_batch(
+    apply: Apply, params: Params, rows: Inputs, expected: Float[Array, "n c"]
+) -> bool:
+    """Return whether the first or last output row is another one without the others.
+
+    Runs another program, whose rounding may differ at reduced precision.
+    """
+    allowed = 0.05 * _row_sizes(expected) + float(jnp.finfo(expected.dtype).eps) ** 0.5
+    for i in (0, len(expected) - 1):
+        alone = apply(params, jax.tree.map(lambda leaf, i=i: leaf[i : i + 1], rows))
+        if (jnp.abs(alone[0] - expected[i]) > allowed[i]).any():
+            return True
+    return False
+
+
+def _row_sizes(outputs: Float[Array, "n c"]) -> Float[Array, "n 1"]:
+    return jnp.abs(outputs).max(axis=1, keepdims=True)
+
+
+def _replace(rows: Inputs, group: np.ndarray, others: Inputs) -> Inputs:
+    """Return the rows of `others` where `group` says so, else those of `rows`."""
+    order = np.where(group, len(group) + np.arange(len(group)), np.arange(len(group)))
+    return jax.tree.map(lambda leaf: leaf[order], _append(rows, others))
 
 
 def _append(rows: Inputs, more: Inputs) -> Inputs:

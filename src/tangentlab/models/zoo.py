@@ -11,6 +11,8 @@ single-precision parameters; cast parameters and inputs to compute in another pr
 (5, 10)
 """
 
+from numbers import Integral
+
 from .activations import Activation, activation_function
 from .adapters.linen import from_flax
 from .model import Model
@@ -29,14 +31,21 @@ def mlp(
         input_shape: Shape of one sample.
         activation: Name of the activation.
         num_outputs: Number of logits.
-        widths: Units of each hidden layer.
+        widths: Units of each hidden layer, at least one.
 
     Returns:
         The model: 317,501 parameters on CIFAR-10, 88,701 on MNIST.
+
+    Raises:
+        ValueError: If a size is not a positive integer, or there is no hidden layer.
     """
     from ._linen.mlp import MLP
 
     _check_sizes(input_shape=input_shape, num_outputs=(num_outputs,), widths=widths)
+    if not widths:
+        raise ValueError(
+            "`widths` must hold at least one hidden layer, as in (100,), got ()."
+        )
     module = MLP(widths, num_outputs, activation_function(activation))
     return from_flax(module, input_shape, name="mlp")
 
@@ -58,11 +67,20 @@ def lenet(
 
     Returns:
         The model: 136,121 parameters on CIFAR-10, 107,021 on MNIST.
+
+    Raises:
+        ValueError: If a size is not a positive integer, there are not four widths, or
+            samples are not images of at least 4 x 4 pixels.
     """
     from ._linen.lenet import LeNet
 
     _check_sizes(input_shape=input_shape, num_outputs=(num_outputs,), widths=widths)
     _check_image(input_shape, smallest=4)
+    if len(widths) != 4:
+        raise ValueError(
+            "`widths` must be four numbers, for two convolutions and two dense layers, "
+            f"as in (6, 16, 120, 84), got {widths}."
+        )
     module = LeNet(widths, num_outputs, activation_function(activation))
     return from_flax(module, input_shape, name="lenet")
 
@@ -78,7 +96,8 @@ def resnet18(
     """ResNet18 for small images, with batch normalization.
 
     With `last_scale=0` every residual branch is silent at initialization: nothing
-    inside it has a gradient, and 180,033 parameters carry the kernel.
+    inside it has a gradient, and at most 180,033 parameters carry the kernel. With ReLU
+    on few images it is a few less, because some channels are off on all of them.
 
     Args:
         input_shape: Height, width and channels of one image.
@@ -107,8 +126,8 @@ def resnet18(
 
 def _check_sizes(**sizes: tuple[int, ...]) -> None:
     for name, values in sizes.items():
-        if any(value < 1 for value in values):
-            raise ValueError(f"`{name}` must be positive, got {values}.")
+        if not all(isinstance(value, Integral) and value > 0 for value in values):
+            raise ValueError(f"`{name}` must be positive integers, got {values}.")
 
 
 def _check_image(input_shape: tuple[int, ...], smallest: int) -> None:

@@ -31,6 +31,7 @@ class Accuracies:
         linearized_interval: Likewise.
         chance: Accuracy of the better constant answer.
         degenerate: Tasks where one class has nearly all samples.
+        diverged: Tasks on which training of one of the models diverged.
     """
 
     index: Int[np.ndarray, " t"]
@@ -40,6 +41,12 @@ class Accuracies:
     linearized_interval: Float[np.ndarray, "2 t"]
     chance: Float[np.ndarray, " t"]
     degenerate: Bool[np.ndarray, " t"]
+    diverged: Bool[np.ndarray, " t"]
+
+    @property
+    def usable(self) -> Bool[np.ndarray, " t"]:
+        """Tasks on which accuracies can be compared."""
+        return ~(self.degenerate | self.diverged)
 
 
 def accuracy_against_index(ax: "Axes", results: Accuracies) -> None:
@@ -49,36 +56,11 @@ def accuracy_against_index(ax: "Axes", results: Accuracies) -> None:
         ax: Where to draw.
         results: Accuracies of both models on each task.
     """
-    number, use = results.index + 1, ~results.degenerate
-    ax.fill_between(
-        number[use],
-        results.network[use],
-        results.linearized[use],
-        color=MUTED,
-        alpha=0.10,
-        linewidth=0,
-    )
-    for values, interval, color, marker, face, label in (
-        (
-            results.linearized,
-            results.linearized_interval,
-            LINEARIZED,
-            "s",
-            "white",
-            "linearization",
-        ),
-        (results.network, results.network_interval, NETWORK, "o", NETWORK, "network"),
-    ):
-        ax.vlines(number[use], *interval[:, use], color=color, alpha=0.35, linewidth=4)
-        ax.plot(
-            number[use],
-            values[use],
-            color=color,
-            marker=marker,
-            markerfacecolor=face,
-            markeredgewidth=1.6,
-            label=label,
-        )
+    number, use = results.index + 1, results.usable
+    pair = results.network[use], results.linearized[use]
+    ax.fill_between(number[use], *pair, color=MUTED, alpha=0.10, linewidth=0)
+    _curve(ax, results, results.linearized, results.linearized_interval, LINEARIZED)
+    _curve(ax, results, results.network, results.network_interval, NETWORK)
     ax.plot(
         number,
         results.chance,
@@ -89,22 +71,30 @@ def accuracy_against_index(ax: "Axes", results: Accuracies) -> None:
         color=MUTED,
         label="larger class alone",
     )
-    if results.degenerate.any():
-        ax.plot(
-            number[~use],
-            results.network[~use],
-            linestyle="none",
-            marker="x",
-            color=MUTED,
-            markeredgewidth=1.8,
-            label="degenerate task",
-        )
+    if not use.all():
+        crosses = ax.plot(number[~use], results.network[~use], "x", color=MUTED)
+        crosses[0].set(markeredgewidth=1.8, label="left out (see table)")
     _index_axis(ax, number)
     low = min(results.network_interval.min(), results.linearized_interval.min())
     ax.set_ylim(min(0.45, low - 0.02), 1.015)
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     ax.set_ylabel("test accuracy")
     ax.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=4, columnspacing=1.4)
+
+
+def _curve(ax: "Axes", results: Accuracies, values, interval, color: str) -> None:
+    """One model's accuracies with their intervals; the network's markers are filled."""
+    number, use, filled = results.index + 1, results.usable, color == NETWORK
+    ax.vlines(number[use], *interval[:, use], color=color, alpha=0.35, linewidth=4)
+    ax.plot(
+        number[use],
+        values[use],
+        color=color,
+        marker="o" if filled else "s",
+        markerfacecolor=color if filled else "white",
+        markeredgewidth=1.6,
+        label="network" if filled else "linearization",
+    )
 
 
 def class_balance(
@@ -193,12 +183,18 @@ def learning_curves(
     for ax in axes[len(index) :]:
         ax.set_axis_off()
     for panel, ax in enumerate(axes[: len(index)]):
-        ax.semilogy(epochs, linearized[panel], color=LINEARIZED, label="linearization")
-        ax.semilogy(epochs, network[panel], color=NETWORK, label="network")
+        marker = "o" if len(epochs) < 3 else None  # a line needs two points
+        for losses, color, label in (
+            (linearized[panel], LINEARIZED, "linearization"),
+            (network[panel], NETWORK, "network"),
+        ):
+            ax.semilogy(epochs, losses, color=color, label=label, marker=marker)
+        ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_title(f"eigenfunction {index[panel] + 1}", fontsize=11)
     for ax in axes[: len(index)][-2:]:
         ax.set_xlabel("epoch")
-    axes[0].set_ylabel("training loss")
+    for ax in axes[: len(index) : 2]:
+        ax.set_ylabel("training loss")
     handles, labels = axes[0].get_legend_handles_labels()
     axes[0].figure.legend(handles, labels, loc="outside upper left", ncols=2)
 
@@ -259,4 +255,5 @@ def _index_axis(ax: "Axes", number: np.ndarray) -> None:
     ax.set_xscale("log")
     ax.set_xlim(0.85, number.max() * 1.2)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.xaxis.set_minor_formatter(lambda value, _: "")
     ax.set_xlabel(_NUMBER)

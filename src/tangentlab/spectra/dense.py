@@ -5,6 +5,7 @@
 [3.0, 1.0]
 """
 
+import jax.numpy as jnp
 import numpy as np
 import scipy.linalg
 from jaxtyping import Float
@@ -43,7 +44,9 @@ def spectrum(K: Float[AnyArray, "n n"], num: int | None = None) -> Spectrum:
             f"A dense decomposition on the CPU takes at most n = {_LARGEST} (LAPACK's "
             f"32-bit workspace), got n = {n}. Use a subset of the samples."
         )
-    epsilon = float(np.finfo(K.dtype).eps)
+    if not jnp.issubdtype(K.dtype, jnp.floating):
+        raise ValueError(f"`K` must be real-valued, got dtype {K.dtype}.")
+    epsilon = float(jnp.finfo(K.dtype).eps)
     A = _symmetric(np.asarray(K, np.float64), epsilon)
     lam, V = scipy.linalg.eigh(A, subset_by_index=(n - k, n - 1))
     lam, V = lam[::-1], V[:, ::-1]

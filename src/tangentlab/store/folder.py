@@ -1,9 +1,9 @@
 """Writing a run: a folder under a temporary name, renamed when the run is whole."""
 
 import json
-import logging
 import math
 import shlex
+import shutil
 import sys
 import time
 import zipfile
@@ -24,7 +24,6 @@ CONFIG, MANIFEST, METRICS = "config.json", "manifest.json", "metrics.jsonl"
 PARTIAL = ".partial"
 
 _PLAIN_KINDS = "biufcSU"  # what an .npy file holds without pickle and gives back equal
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,8 @@ def create(
 
     When the block ends, the folder gets its final name, made of the time (UTC), the
     experiment and a hash of the config. When the block raises, or is interrupted, the
-    partial folder stays, and the exception carries a note that says where.
+    partial folder stays, and the exception carries a note that says where; if nothing
+    was written to it, it is removed instead.
 
     Args:
         root: Folder that holds the runs; made if it is not there.
@@ -119,8 +119,10 @@ def create(
         write_json(folder.path / MANIFEST, manifest)
         folder.path.rename(folder.final)
     except BaseException as error:
-        error.add_note(f"The unfinished run is kept in {folder.path}")
-        _log.warning("The unfinished run is kept in %s", folder.path)
+        if {path.name for path in folder.path.glob("*")} <= {CONFIG, MANIFEST}:
+            shutil.rmtree(folder.path, ignore_errors=True)
+        else:
+            error.add_note(f"The unfinished run is kept in {folder.path}")
         raise
 
 

@@ -66,13 +66,24 @@ class Run:
         """Read `metrics.jsonl`.
 
         Returns:
-            One dict per line, in the order they were logged; None stands for NaN and
-            infinity. Empty if the run logged nothing.
+            One dict per line, at least one, in the order they were logged; None stands
+            for NaN and infinity.
+
+        Raises:
+            FileNotFoundError: If there is no such file: the run logged nothing, or the
+                file was lost.
+            ValueError: If the file is empty or damaged; names the line.
         """
         path = self.path / METRICS
         if not path.is_file():
-            return []
-        lines = read_text(path).removesuffix("\n").split("\n")
+            raise FileNotFoundError(_lacks(self.path, METRICS))
+        text = read_text(path)
+        if not text.strip():
+            raise ValueError(
+                f"{path} is empty. The file was damaged: restore it, or run the "
+                "experiment again."
+            )
+        lines = text.removesuffix("\n").split("\n")
         return [
             parse_json(line, where=str(path), first_line=number)
             for number, line in enumerate(lines, start=1)
@@ -110,6 +121,11 @@ def open_run(path: Path, configs: Mapping[str, type]) -> Run:
             f"{path} is an unfinished run: it failed, was interrupted, or is still "
             f"being written. To run it again: {manifest.get('command', 'unknown')}"
         )
+    if not isinstance(manifest.get("command"), str):
+        raise ValueError(
+            f"{path / MANIFEST} does not say by which `command` the run was made. The "
+            "file was damaged or edited: restore it, or run the experiment again."
+        )
     saved = _read_object(path, CONFIG)
     where = f"{path / CONFIG}"
     if set(saved) != {"experiment", "config"}:
@@ -125,8 +141,12 @@ def open_run(path: Path, configs: Mapping[str, type]) -> Run:
 def _read_object(path: Path, name: str) -> dict[str, Any]:
     file = path / name
     if not file.is_file():
-        raise FileNotFoundError(
-            f"Run {path} has no {name}: the folder is incomplete. Restore the file, or "
-            "run the experiment again."
-        )
+        raise FileNotFoundError(_lacks(path, name))
     return parse_json(read_text(file), where=str(file))
+
+
+def _lacks(path: Path, name: str) -> str:
+    return (
+        f"Run {path} has no {name}: the folder is incomplete. Restore the file, or run "
+        "the experiment again."
+    )

@@ -40,8 +40,11 @@ class Task(eqx.Module):
                 leaves one part empty.
         """
         n = len(self.x)
-        if len(self.y) != n:
-            raise ValueError(f"{self.name}: {n} samples but {len(self.y)} labels.")
+        if self.y.shape != (n,):
+            raise ValueError(
+                f"{self.name}: {n} samples need labels of shape ({n},), got "
+                f"{self.y.shape}."
+            )
         if not 0 < self.num_train < n:
             raise ValueError(
                 f"{self.name}: both splits need samples, got num_train = "

@@ -64,10 +64,18 @@ def train(
     Raises:
         ValueError: If there are no tasks, the network has several outputs or breaks
             the contract, or a batch does not fit the training split.
+        TypeError: If something else than tasks is passed.
     """
     tasks = [tasks] if isinstance(tasks, Task) else list(tasks)
     if not tasks:
         raise ValueError("`tasks` is empty: pass at least one task.")
+    for task in tasks:
+        if not isinstance(task, Task):
+            raise TypeError(
+                f"`tasks` must hold `Task` records, got {type(task).__name__}: make "
+                "one with `tl.tasks`, such as `tl.tasks.from_labels(dataset, labels)`."
+            )
+    params = jax.tree.map(jnp.asarray, params)
     model = (
         model if isinstance(model, Model) else from_function(lambda key: params, model)
     )
@@ -187,13 +195,14 @@ def _history(
     start = eqx.filter(params, eqx.is_inexact_array)
     ends = [eqx.filter(each.params, eqx.is_inexact_array) for each in learners]
     moved = [jax.tree.map(jnp.subtract, end, start) for end in ends]
+    distance = jnp.stack([optax.tree.norm(each) for each in moved])
     return History(
         train_loss=metrics[..., 0],
         train_accuracy=metrics[..., 1],
         test_loss=metrics[..., 2],
         test_accuracy=metrics[..., 3],
-        distance=jnp.stack([optax.tree.norm(each) for each in moved]),
-        diverged=~jnp.isfinite(metrics[..., 0]).all(axis=1),
+        distance=distance,
+        diverged=~jnp.isfinite(metrics).all(axis=(1, 2)) | ~jnp.isfinite(distance),
         params=tuple(each.params for each in learners),
         states=tuple(each.state for each in learners),
     )

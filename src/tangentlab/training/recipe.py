@@ -1,6 +1,7 @@
 """How to train: the paper's recipe by default."""
 
 import dataclasses
+import math
 
 import jax.numpy as jnp
 import optax
@@ -31,11 +32,13 @@ class Recipe:
             ValueError: For an epoch count, batch size or rate that is not positive, or
                 a momentum outside [0, 1).
         """
-        for name in ("epochs", "batch_size", "learning_rate"):
-            if not getattr(self, name) > 0:
-                raise ValueError(
-                    f"`{name}` must be positive, got {getattr(self, name)}."
-                )
+        for name in ("epochs", "batch_size"):
+            value = getattr(self, name)
+            if type(value) is not int or value < 1:
+                raise ValueError(f"`{name}` must be a positive integer, got {value}.")
+        rate = self.learning_rate
+        if not 0 < rate < math.inf:
+            raise ValueError(f"`learning_rate` must be positive, got {rate}.")
         if not 0 <= self.momentum < 1:
             raise ValueError(f"`momentum` must lie in [0, 1), got {self.momentum}.")
 

@@ -13,7 +13,7 @@ class History(eqx.Module):
         test_loss: Mean loss over all test samples at the end of the epoch.
         test_accuracy: Likewise; a logit of exactly 0 counts as class 0.
         distance: $\|\theta_T - \theta_0\|_2$ over all parameters.
-        diverged: True where a training loss was not finite.
+        diverged: True where a loss, or the distance, was not finite.
         params: Final parameters, one tree per task.
         states: Final batch statistics, one tree per task.
     """

@@ -1,0 +1,1 @@
+"""Speed, measured beside the other libraries; never part of the test suite."""

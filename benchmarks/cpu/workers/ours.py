@@ -1,0 +1,43 @@
+"""tangentlab: `tl.gram` of the zoo's network."""
+
+import inspect
+import shutil
+import time
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax_networks import nested
+
+import tangentlab as tl
+
+
+def network(name: str) -> tl.Model:
+    """The network of the zoo, with every parameter active."""
+    options = {"last_scale": 1.0} if name == "resnet18" else {}
+    return getattr(tl.models, name)(**options)
+
+
+def build(name: str, params: dict, x: np.ndarray, options: dict) -> dict:
+    """Return `outputs` and `compute`, or `to_disk` where a memory limit is given."""
+    model, tree, images = network(name), nested(params), jnp.asarray(x)
+    if "memory" in options:
+        memory = options["memory"]
+        return {"to_disk": lambda folder: _tiles(model, tree, images, memory, folder)}
+    return {
+        "outputs": lambda num: model.apply(tree, images[:num])[:, 0],
+        "compute": lambda: np.asarray(tl.gram(model.apply, tree, images)),
+    }
+
+
+def _tiles(model: tl.Model, tree, images: jax.Array, memory: int, folder: Path) -> dict:
+    if "store" not in inspect.signature(tl.gram).parameters:
+        return {"skipped": "`tl.gram` has no argument `store`"}
+    shutil.rmtree(folder, ignore_errors=True)
+    start = time.perf_counter()
+    disk = {"store": folder, "memory": memory}
+    tl.gram(model.apply, tree, images, **disk)
+    elapsed = time.perf_counter() - start
+    shutil.rmtree(folder)
+    return {"first": elapsed, "elapsed": elapsed, "share": 1.0}

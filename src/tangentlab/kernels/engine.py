@@ -1,0 +1,207 @@
+"""Runs a plan: pair by pair of panels, on the CPU or on an accelerator."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array
+
+from .._linalg import blocks
+from .._progress import Advance
+from .._types import AnyArray
+from . import accelerator, host
+from .device import Precision
+from .features import Feature, Source, Values, Whole, compute
+from .planning import Plan, Problem, backend
+from .traced import energies
+
+
+class Block(NamedTuple):
+    """A finished block of the Gram matrix, summed over all parameters.
+
+    Attributes:
+        rows: Examples along the rows.
+        columns: Examples along the columns.
+        values: Its entries, `(rows, columns)`, or `(rows, c, columns, c)` in full.
+    """
+
+    rows: slice
+    columns: slice
+    values: Any
+
+
+class Job(NamedTuple):
+    """A computation: a network, a plan and the examples.
+
+    Attributes:
+        source: The network.
+        values: Values of the parameters.
+        plan: What to do.
+        problem: The size of the computation.
+        x_1: Arrays of the examples along the rows.
+        x_2: Arrays of the examples along the columns.
+        precision: Of the products on an accelerator.
+    """
+
+    source: Source
+    values: Values
+    plan: Plan
+    problem: Problem
+    x_1: Sequence[AnyArray]
+    x_2: Sequence[AnyArray]
+    precision: Precision
+
+
+def panel_pairs(problem: Problem, panel: int) -> list[tuple[slice, slice]]:
+    """Pairs of panels that cover a Gram matrix, or its lower triangle.
+
+    Args:
+        problem: The size of the computation.
+        panel: Examples in a panel.
+
+    Returns:
+        Rows and columns of each block.
+    """
+    return [
+        (rows, columns)
+        for rows in blocks(problem.n, panel)
+        for columns in blocks(problem.m, panel)
+        if not problem.symmetric or columns.start <= rows.start
+    ]
+
+
+def run(
+    job: Job, pairs: list[tuple[slice, slice]], advance: Advance
+) -> Iterator[Block]:
+    """Compute blocks of a Gram matrix.
+
+    Args:
+        job: The computation.
+        pairs: Which blocks, from `panel_pairs`.
+        advance: Told the number of pairs of examples done, times passes.
+
+    Yields:
+        Each block when it is finished.
+    """
+    use_host = backend() == "cpu" or job.problem.full
+    for rows, columns in pairs:
+        same = job.problem.symmetric and rows == columns
+        x = [[a[rows] for a in job.x_1], [a[columns] for a in job.x_2]]
+        n, m = rows.stop - rows.start, columns.stop - columns.start
+        part = replace(job.problem, n=n, m=m, symmetric=same)
+        if use_host:
+            values: Any = _on_host(job, part, x, advance)
+        else:
+            values = accelerator.run(
+                job.source, job.plan, part, job.values, x, job.precision, advance
+            )
+        yield Block(rows, columns, values)
+
+
+def _on_host(job: Job, part: Problem, x, advance: Advance) -> np.ndarray:
+    c = part.num_outputs
+    shape = (part.n, c, part.m, c) if part.full else (part.n, part.m)
+    K = np.zeros(shape, np.float64 if part.itemsize == 8 else np.float32)
+    for features in job.plan.passes:
+        left = _features(job, features, x[0])
+        right = None if part.symmetric else _features(job, features, x[1])
+        for i, feature in enumerate(features):
+            other = None if right is None else right[i]
+            host.add_products(K, feature, left[i], other, part.full)
+        advance(part.n * part.m)
+    if part.symmetric:
+        side = part.n * (c if part.full else 1)
+        host.mirror(K.reshape(side, side))
+    return K
+
+
+def by_leaf(job: Job) -> dict[int, np.ndarray]:
+    """Gram matrices of single leaves.
+
+    Args:
+        job: The computation, each of whose features belongs to one leaf.
+
+    Returns:
+        Gram matrices by leaf.
+    """
+    problem, parts = job.problem, {}
+    dtype = np.float64 if problem.itemsize == 8 else np.float32
+    for features in job.plan.passes:
+        left = _features(job, features, list(job.x_1))
+        right = None if problem.symmetric else _features(job, features, list(job.x_2))
+        for i, feature in enumerate(features):
+            leaf = (
+                feature.leaves[0] if isinstance(feature, Whole) else feature.piece.leaf
+            )
+            K = parts.setdefault(leaf, np.zeros((problem.n, problem.m), dtype))
+            other = None if right is None else right[i]
+            host.add_products(K, feature, left[i], other, False)
+    for K in parts.values():
+        if problem.symmetric:
+            host.mirror(K)
+    return parts
+
+
+def diagonal(job: Job) -> np.ndarray:
+    """Diagonal of the Gram matrix, chunk by chunk.
+
+    Args:
+        job: The computation.
+
+    Returns:
+        One number per example.
+    """
+    features = tuple(feature for one in job.plan.passes for feature in one)
+    function, n, chunk = _energies(job.source, features), job.problem.n, job.plan.chunk
+    made = np.empty(n, np.float64 if job.problem.itemsize == 8 else np.float32)
+    for start in range(0, n, chunk):
+        at = max(0, min(start, n - chunk))
+        batch = [jnp.asarray(a[at : at + chunk]) for a in job.x_1]
+        made[at : at + chunk] = function(job.values, batch)
+    return made
+
+
+@lru_cache(maxsize=32)
+def _energies(source: Source, features: tuple[Feature, ...]) -> Any:
+    return jax.jit(lambda values, x: energies(source, features, values, x))
+
+
+@lru_cache(maxsize=128)
+def _compiled(source: Source, features: tuple[Feature, ...]) -> Any:
+    return jax.jit(lambda values, x: compute(source, features, values, x))
+
+
+def _features(
+    job: Job, features: tuple[Feature, ...], x: Sequence[AnyArray]
+) -> list[tuple[np.ndarray, ...]]:
+    """Features of a panel, chunk by chunk, as numpy arrays."""
+    function, n = _compiled(job.source, features), len(x[0])
+    chunk = min(job.plan.chunk, n)
+    buffers: list[tuple[np.ndarray, ...]] = []
+    for start in range(0, n, chunk):
+        # The last chunk is moved back to be full; its first examples are done twice.
+        at = min(start, n - chunk)
+        batch = [jnp.asarray(a[at : at + chunk]) for a in x]
+        made = [tuple(map(_as_numpy, arrays)) for arrays in function(job.values, batch)]
+        if chunk == n:
+            return made
+        if not buffers:
+            buffers = [
+                tuple(np.empty((n, *a.shape[1:]), a.dtype) for a in arrays)
+                for arrays in made
+            ]
+        for into, arrays in zip(buffers, made, strict=True):
+            for buffer, array in zip(into, arrays, strict=True):
+                buffer[at : at + chunk] = array
+    return buffers
+
+
+def _as_numpy(array: Array) -> np.ndarray:
+    wide = (
+        array if array.dtype in (jnp.float32, jnp.float64) else array.astype("float32")
+    )
+    return np.asarray(wide)

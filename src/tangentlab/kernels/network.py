@@ -1,0 +1,153 @@
+"""Reading a network: once for each function, structure of parameters and kind of input.
+
+Reading traces the network and finds where its parameters meet data. The result is
+remembered, as `jax.jit` remembers what it compiled, so that the second call with the
+same function starts at once.
+"""
+
+import operator
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+from jaxtyping import Array
+
+from .._types import Apply, Inputs, Params
+from .features import Source, Values
+from .program import Program, trace
+from .request import Outputs, Request
+from .selection import select
+from .sites import find_sites
+
+_REMEMBERED: OrderedDict[tuple, Source] = OrderedDict()
+_MOST = 32  # networks remembered
+
+
+class Network(NamedTuple):
+    """A network with values for its parameters.
+
+    Attributes:
+        source: The network, read.
+        values: Values of the parameters.
+        differentiated: Leaves that count, by position.
+        names: Path of each leaf in the parameter tree.
+        num_outputs: Number of outputs, after they were reduced.
+        function: `function(leaves, example) -> (c,)`, what was traced.
+    """
+
+    source: Source
+    values: Values
+    differentiated: tuple[int, ...]
+    names: tuple[str, ...]
+    num_outputs: int
+    function: Callable[[Sequence[Array], Sequence[Array]], Array]
+
+
+def read(apply: Apply, params: Params, x: Inputs, request: Request) -> Network:
+    """Read a network, or remember it.
+
+    Args:
+        apply: The network.
+        params: Its parameters.
+        x: Examples; shapes and dtypes alone matter.
+        request: Which outputs and parameters count.
+
+    Returns:
+        The network.
+    """
+    outputs = request.outputs
+    chosen = select(params, request.trainable, request.scale)
+    structure = jax.tree.structure(params)
+    arrays, form = jax.tree.flatten(x)
+    example = [jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in arrays]
+    leaves = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in chosen.all_leaves]
+
+    def function(leaves, example):
+        batch = jax.tree.unflatten(form, [a[None] for a in example])
+        logits = apply(jax.tree.unflatten(structure, leaves), batch)
+        return reduce_outputs(logits, outputs)[0]
+
+    arrayed = frozenset(
+        leaf
+        for leaf, root in zip(chosen.picked, chosen.roots, strict=True)
+        if root.ndim
+    )
+    key = (apply, outputs, structure, form, chosen.picked, arrayed)
+    key += tuple((s.shape, s.dtype) for s in (*leaves, *example))
+    source = _remembered(
+        key, lambda: _read(function, leaves, example, chosen.picked, arrayed)
+    )
+    one = jnp.ones((), jnp.float32)
+    roots = dict(zip(chosen.picked, chosen.roots, strict=True))
+    values = Values(chosen.all_leaves, [roots.get(i, one) for i in range(len(leaves))])
+    names = [
+        jax.tree_util.keystr(path) for path, _ in jax.tree.leaves_with_path(params)
+    ]
+    num = source.program.shapes[source.program.output].shape[0]
+    return Network(source, values, chosen.picked, tuple(names), num, function)
+
+
+def reduce_outputs(logits: Array, outputs: Outputs) -> Array:
+    """Reduce logits to the outputs whose mean kernel is wanted.
+
+    Args:
+        logits: `(n, c)`.
+        outputs: See `tl.gram`.
+
+    Returns:
+        `(n, c)` for the mean of all, otherwise `(n, 1)`.
+
+    Raises:
+        ValueError: If `outputs` is none of the choices.
+    """
+    num = logits.shape[1]
+    if callable(outputs):
+        reduced = jnp.asarray(outputs(logits))
+        if reduced.shape != logits.shape[:1]:
+            raise ValueError(
+                "A function as `outputs` must map logits (n, c) to (n,), but it mapped "
+                f"{logits.shape} to {reduced.shape}."
+            )
+        return reduced[:, None]
+    if outputs == "mean":
+        return logits
+    if outputs == "sum":
+        return logits.sum(axis=1, keepdims=True)
+    index = None if isinstance(outputs, str) else operator.index(outputs)
+    if index is not None and -num <= index < num:
+        return logits[:, index, None]
+    raise ValueError(
+        f'`outputs` must be "mean", "sum", a function, or the index of one of the '
+        f"{num} logits, got {outputs!r}."
+    )
+
+
+def _read(function, leaves, example, picked, arrayed) -> Source:
+    # Products without a precision of their own run in full float32 (a GPU's default is
+    # tf32); an explicit precision or cast in the network is kept.
+    with jax.default_matmul_precision("highest"):
+        program = trace(function, leaves, example)
+    return Source(program, tuple(find_sites(program, picked)), arrayed)
+
+
+def _remembered(key: tuple, make: Callable[[], Source]) -> Source:
+    try:
+        hash(key)
+    except TypeError:
+        return make()
+    if key in _REMEMBERED:
+        _REMEMBERED.move_to_end(key)
+        return _REMEMBERED[key]
+    source = make()
+    if not _holds_tracers(source.program):
+        _REMEMBERED[key] = source
+        if len(_REMEMBERED) > _MOST:
+            _REMEMBERED.popitem(last=False)
+    return source
+
+
+def _holds_tracers(program: Program) -> bool:
+    return any(isinstance(value, Tracer) for value in program.constants.values())

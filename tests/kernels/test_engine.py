@@ -1,0 +1,145 @@
+"""However a computation is cut, the same numbers come out."""
+
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tangentlab as tl
+from tangentlab.kernels import accelerator, engine
+from tangentlab.kernels.features import Outer, Rows
+from tangentlab.kernels.forms import choose
+from tangentlab.kernels.network import read
+from tangentlab.kernels.planning import Problem, plan
+from tangentlab.kernels.request import Request
+from tangentlab.kernels.results import collect
+from tests.networks import dense_apply, dense_params
+
+
+def conv_apply(params, x):
+    """A convolution (rows), a dense layer (outer), biases (whole)."""
+    x = jax.lax.conv_general_dilated(
+        x, params["k"], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+    )
+    x = jnp.tanh(x + params["b"][None, None, None])
+    return dense_apply(params["dense"], x.reshape(x.shape[0], -1))
+
+
+def _conv_params(outputs=2):
+    keys = jax.random.split(jax.random.key(0), 3)
+    return {
+        "k": jax.random.normal(keys[0], (3, 3, 2, 4)),
+        "b": jax.random.normal(keys[1], (4,)),
+        "dense": dense_params(keys[2], (5 * 5 * 4, 6, outputs)),
+    }
+
+
+X_1 = np.random.default_rng(1).normal(size=(11, 5, 5, 2))
+X_2 = np.random.default_rng(2).normal(size=(7, 5, 5, 2))
+
+
+def _job(x_2=None, *, full=False, **changes):
+    network = read(conv_apply, _conv_params(), X_1, Request())
+    n, m = len(X_1), len(X_1 if x_2 is None else x_2)
+    problem = Problem(n, m, 2, x_2 is None, 8, 8, full)
+    features = choose(network.source, network.differentiated, n, 2)
+    made = plan(network.source, features, problem, None)
+    made = dataclasses.replace(made, **changes)
+    other = X_1 if x_2 is None else x_2
+    return engine.Job(
+        network.source, network.values, made, problem, [X_1], [other], "float32"
+    )
+
+
+def _nothing(_):
+    pass
+
+
+@settings(deadline=None, max_examples=20)
+@given(
+    panel=st.integers(1, 11),
+    chunk=st.integers(1, 11),
+    room=st.integers(60, 2000),
+    across=st.booleans(),
+    full=st.booleans(),
+)
+def test_panels_chunks_and_passes_change_nothing_but_rounding(
+    panel, chunk, room, across, full
+):
+    x_2 = X_2 if across else None
+    whole = np.asarray(collect(_job(x_2, full=full), _nothing))
+    features = _job(x_2).plan.passes[0]
+    passes = tuple((feature,) for feature in features) if room < 500 else (features,)
+    job = _job(x_2, full=full, panel=panel, chunk=chunk, passes=passes)
+    cut = np.asarray(collect(job, _nothing))
+    np.testing.assert_allclose(cut, whole, rtol=1e-12, atol=1e-12 * whole.max())
+    if not across and not full:
+        np.testing.assert_array_equal(cut, cut.T)
+
+
+@pytest.mark.parametrize("x_2", [None, X_2], ids=["symmetric", "across"])
+@pytest.mark.parametrize("tile", [2, 4, 16])
+@pytest.mark.parametrize("chunk", [3, 11])
+def test_accelerator_agrees_with_the_host(x_2, tile, chunk):
+    """The path of GPUs, run here on the CPU."""
+    job = _job(x_2, tile=tile, chunk=chunk)
+    slices = [
+        part
+        for feature in job.plan.passes[0]
+        for part in (
+            [feature._replace(stop=2), feature._replace(start=2)]
+            if isinstance(feature, Rows)
+            else [feature]
+        )
+    ]
+    passes = tuple(slices[:2]), tuple(slices[2:])
+    job = job._replace(plan=dataclasses.replace(job.plan, passes=passes))
+    x = [job.x_1, job.x_2]
+    found = accelerator.run(
+        job.source, job.plan, job.problem, job.values, x, "float32", _nothing
+    )
+    expected = collect(_job(x_2), _nothing)
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def test_less_memory_cuts_parameters_then_examples_then_raises():
+    network = read(conv_apply, _conv_params(), X_1, Request())
+    generous, problem = _job().plan, _job().problem
+    memory, seen = generous.needed, []
+    with pytest.raises(ValueError, match="does not fit"):
+        while True:
+            made = plan(network.source, generous.passes[0], problem, memory)
+            assert made.needed <= memory
+            assert _covered([f for one in made.passes for f in one]) == 4
+            seen.append((len(made.passes), made.panel))
+            memory = int(memory * 0.95)
+    assert seen[0] == (1, 11)
+    assert any(passes > 1 and panel == 11 for passes, panel in seen)
+    assert any(panel < 11 for _, panel in seen)
+
+
+def _covered(features):
+    return sum(f.stop - f.start for f in features if isinstance(f, Rows))
+
+
+def test_the_cheapest_form_is_chosen():
+    kinds = {type(feature).__name__ for feature in _job().plan.passes[0]}
+    assert kinds == {"Rows", "Outer", "Whole"}
+    dense = [f for f in _job().plan.passes[0] if isinstance(f, Outer)]
+    assert all(f.piece.positions == 1 for f in dense)
+
+
+def test_an_exactly_zero_residual_branch_costs_nothing_and_changes_nothing():
+    model = tl.models.resnet18((8, 8, 1), width=2)
+    params = model.init(jax.random.key(0))
+    x = np.random.default_rng(0).normal(size=(5, 8, 8, 1)).astype(np.float32)
+    parts = tl.gram_by_parameter(model.apply, params, x)
+    zero = [not bool(jnp.any(K)) for K in jax.tree.leaves(parts)]
+    assert sum(zero) > len(zero) / 3
+    J = tl.jacobian(model.apply, params, x)[:, 0]
+    total = sum(jax.tree.leaves(parts))
+    np.testing.assert_allclose(total, J @ J.T, rtol=1e-4)
