@@ -21,7 +21,8 @@ def jacobian_gram(apply, params, x_1, x_2=None):
     J_1 = leaf_jacobians(apply, params, x_1)
     J_2 = J_1 if x_2 is None else leaf_jacobians(apply, params, x_2)
     pairs = zip(J_1, J_2, strict=True)
-    return sum(jnp.einsum("acp,bdp->acbd", *pair) for pair in pairs)
+    parts = [jnp.einsum("acp,bdp->acbd", *pair) for pair in pairs]
+    return jnp.sum(jnp.stack(parts), axis=0)
 
 
 def leaf_jacobians(apply, params, x):

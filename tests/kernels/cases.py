@@ -84,11 +84,11 @@ def network(
 
         def build() -> Case:
             draw = Draws(title)
-            samples = [draw.samples(x, n) for n in rows]
+            x_1, x_2 = (draw.samples(x, n) for n in rows)
             spec = params() if callable(params) else params
             values = draw.tree(spec, gain=0.5)
             return Case(
-                apply, values, *samples, outputs, trainable, scale, frozenset(tags)
+                apply, values, x_1, x_2, outputs, trainable, scale, frozenset(tags)
             )
 
         _enter(title, build, tags)
@@ -115,13 +115,13 @@ def library(
     def enter(make: Callable[[], tl.Model]):
         def build() -> Case:
             draw = Draws(make.__name__)
-            samples = [draw.samples(x, n) for n in rows]
+            x_1, x_2 = (draw.samples(x, n) for n in rows)
             with promotion("relaxed" in tags):
                 model = make()
                 apply = model.freeze(draw.shift(model.init_state()))
                 values = draw.params(model, initial)
             apply = apply if shifted else model.apply
-            return Case(apply, values, *samples, outputs, tags=frozenset(tags))
+            return Case(apply, values, x_1, x_2, outputs, tags=frozenset(tags))
 
         _enter(make.__name__, build, tags)
         return make

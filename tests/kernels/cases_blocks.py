@@ -103,7 +103,8 @@ def attention(p, x):
 
 @network(HEADS, x=SEQUENCE, outputs=2)
 def attention_causal(p, x):
-    mixed = attend(*heads_of(p, x), lower_triangle(4))
+    q, k, v = heads_of(p, x)
+    mixed = attend(q, k, v, lower_triangle(4))
     return jnp.einsum("nshd,hdo->nso", mixed, p["o"])[:, -2]
 
 

@@ -1,5 +1,7 @@
 """Convolutions of every kind, and pooling."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,12 +12,12 @@ from .cases import network
 IMAGE = (4, 4, 2)
 
 
-def conv(x, kernel, padding="SAME", strides=None, layout="NHWC", **options):
+def conv(x, kernel, padding: Any = "SAME", strides=None, layout="NHWC", **options):
     """Convolution, of images `(n, h, w, c)` and kernels `(h, w, c, out)` by default."""
-    layouts = layout.split() if " " in layout else (layout, "HWIO", layout)
+    lhs, rhs, out = layout.split() if " " in layout else (layout, "HWIO", layout)
     strides = strides or (1,) * (x.ndim - 2)
     return lax.conv_general_dilated(
-        x, kernel, strides, padding, dimension_numbers=tuple(layouts), **options
+        x, kernel, strides, padding, dimension_numbers=(lhs, rhs, out), **options
     )
 
 

@@ -1,6 +1,7 @@
 """Derivatives that are not those of the function, or are taken in the network."""
 
 import functools
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -134,7 +135,8 @@ def own_product_in_a_loop(p, x):
 
 @network(TWO_LAYERS, outputs=2)
 def gradient_scaled_on_its_way(p, x):
-    return scaled_gradient(-0.5, jnp.tanh(x @ p["w"])) @ scaled_gradient(3.0, p["v"])
+    hidden: Any = scaled_gradient(-0.5, jnp.tanh(x @ p["w"]))
+    return hidden @ scaled_gradient(3.0, p["v"])
 
 
 @network({"w": (3, 4), "v": (4, 2)}, outputs=2, tags=("kinks",))

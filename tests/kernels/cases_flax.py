@@ -21,7 +21,10 @@ def linen(body, input_shape, *, modes=False, **options) -> tl.Model:
             return body(nn, x, train) if modes else body(nn, x)
 
     if modes:
-        options = {"eval_kwargs": {"train": False}, "train_kwargs": {"train": True}}
+        options["eval_kwargs"], options["train_kwargs"] = (
+            {"train": False},
+            {"train": True},
+        )
     return tl.models.from_flax(Network(), input_shape, **options)
 
 

@@ -1,6 +1,7 @@
 """Layers of haiku, which promotes ranks and dtypes as it likes."""
 
 import functools
+from typing import Any
 
 import jax.numpy as jnp
 
@@ -136,7 +137,7 @@ def haiku_lstm():
         core = hk.LSTM(3)
         start = core.initial_state(x.shape[0])
         start = hk.LSTMState(*(part.astype(x.dtype) for part in start))
-        states, _ = hk.dynamic_unroll(core, x, start, time_major=False)
+        states: Any = hk.dynamic_unroll(core, x, start, time_major=False)[0]
         return hk.Linear(2)(states[:, -1])
 
     return tl.models.from_haiku(network, SEQUENCE)
@@ -147,7 +148,8 @@ def haiku_layers_in_a_loop():
     import haiku as hk
 
     def network(x):
-        loop = hk.experimental.layer_stack(3)(lambda h: jnp.tanh(hk.Linear(3)(h)))
+        stack = hk.experimental.layer_stack  # pyright: ignore[reportPrivateImportUsage]
+        loop = stack(3)(lambda h: jnp.tanh(hk.Linear(3)(h)))
         return hk.Linear(2)(loop(x))
 
     return tl.models.from_haiku(network, (3,))

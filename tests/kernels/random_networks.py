@@ -68,8 +68,9 @@ class Network(NamedTuple):
             self.shapes(),
             is_leaf=lambda spec: isinstance(spec, tuple),
         )
-        x = [jnp.asarray(rng.normal(size=(k, self.length, self.width))) for k in (n, m)]
-        return params, *x
+        sizes = [(k, self.length, self.width) for k in (n, m)]
+        x_1, x_2 = (jnp.asarray(rng.normal(size=size)) for size in sizes)
+        return params, x_1, x_2
 
 
 def _dense(p, x, layer):
@@ -168,10 +169,10 @@ KEEPS_WIDTH = ("norm", "residual", "loop", "shared")
 
 @st.composite
 def networks(draw) -> Network:
-    """Draw a network of one to four layers."""
+    """Draw a network of one to three layers."""
     start = width = draw(NARROW)
     layers = []
-    for _ in range(draw(st.integers(1, 4))):
+    for _ in range(draw(st.integers(1, 3))):
         kind = draw(st.sampled_from(sorted(APPLY)))
         width = width if kind in KEEPS_WIDTH else draw(NARROW)
         size = draw(st.integers(1, 3))

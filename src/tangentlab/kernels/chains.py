@@ -8,6 +8,7 @@ broadcast) goes through the vjp of its computation.
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
@@ -55,9 +56,10 @@ class Chain(NamedTuple):
         """
         shape = program.shapes[program.leaves[self.leaf]].shape
         numbers = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(shape)
-        for move in self.moves:
-            (numbers,) = move.evaluate(jnp.asarray(numbers))
-        return np.asarray(numbers)
+        with jax.ensure_compile_time_eval():  # these are numbers, also under `jit`
+            for move in self.moves:
+                (numbers,) = move.evaluate(jnp.asarray(numbers))
+            return np.asarray(numbers)
 
 
 def chain(program: Program, variable: int) -> Chain | None:

@@ -68,8 +68,8 @@ def gram(
         precision: `"float64"` computes in float64 whatever the dtype of `params` and
             `x`. The others keep the network's dtype, at full float32 precision where
             it does not ask for less itself, and differ in the products on a GPU:
-            `"float32"` is exact, `"high"` and `"fast"` round to 16 bits and tell the
-            error they measured in the log.
+            `"float32"` is exact; `"high"` (three bfloat16 products) was seen to be off
+            by 1e-5 to 4e-5 in relative Frobenius norm, `"fast"` (one) by 1e-4 to 8e-4.
         memory: Bytes that may be used; a share of what is free by default.
         progress: Show a progress bar.
 

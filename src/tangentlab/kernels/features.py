@@ -153,6 +153,12 @@ def _maker(source: Source, feature: Feature, values: Values):
     return lambda factors: (_whole(source, feature, values, factors, pull),)
 
 
+def _alike(a: Array, b: Array) -> tuple[Array, Array]:
+    """Both in the wider type: a product may have one of its own for its result."""
+    wide = max(a.dtype, b.dtype, key=lambda dtype: jnp.finfo(dtype).bits)
+    return a.astype(wide), b.astype(wide)
+
+
 def _cut(source: Source, number: int, factors: Factors) -> Array:
     """Deltas of a tap, `(c, g, p, o)`, with the factor of its chain."""
     site = source.sites[number]
@@ -168,9 +174,8 @@ def _outer(source: Source, piece: Piece, values: Values, factors: Factors):
         assert met is not None
         inputs.append(met.inputs(factors.inputs[number]))
         deltas.append(_cut(source, number, factors))
-    D = jnp.concatenate(deltas, axis=2)
-    root = values.roots[piece.leaf].astype(D.dtype)
-    return jnp.concatenate(inputs, axis=1), D * root
+    A, D = _alike(jnp.concatenate(inputs, axis=1), jnp.concatenate(deltas, axis=2))
+    return A, D * values.roots[piece.leaf].astype(D.dtype)
 
 
 def _rows(source: Source, feature: Rows, values: Values, factors: Factors) -> Array:
@@ -179,7 +184,7 @@ def _rows(source: Source, feature: Rows, values: Values, factors: Factors) -> Ar
         met, a = source.sites[number].meeting, factors.inputs[number]
         assert met is not None
         cut = _cut(source, number, factors)[..., feature.start : feature.stop]
-        part = jax.vmap(met.gradient, in_axes=(None, 0))(a, cut)
+        part = jax.vmap(met.gradient, in_axes=(None, 0))(*_alike(a, cut))
         total = part if total is None else total + part
     assert total is not None
     root = values.roots[feature.piece.leaf].astype(total.dtype)
@@ -217,7 +222,7 @@ def _whole(
             site = source.sites[number]
             if site.meeting is not None:
                 cut = site.meeting.deltas(delta)
-                formed = site.meeting.gradient(factors.inputs[number], cut)
+                formed = site.meeting.gradient(*_alike(factors.inputs[number], cut))
                 dtype = source.program.shapes[site.variable].dtype
                 delta = site.meeting.assemble(formed).astype(dtype)
             cotangents.append(delta)
