@@ -32,10 +32,10 @@ demo: $(VENV)/.run ## The whole pipeline on real digits: a table, figures and a 
 	$(BIN)/tangentlab demo --output $(RUNS)
 
 test: $(VENV)/.test ## The whole suite (real CIFAR-10 and MNIST too where TANGENTLAB_DATA has them)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2
 
 test-slow: $(VENV)/.test ## The tests marked slow
-	$(BIN)/python -m pytest -m slow
+	$(BIN)/python -m pytest --numprocesses 2 -m slow
 
 test-browser: $(VENV)/.test ## Open a report in headless Chromium and look for figures and console errors
 	$(BIN)/python -m pytest -m browser
