@@ -133,6 +133,7 @@ def test_the_cheapest_form_is_chosen():
     assert all(f.piece.positions == 1 for f in dense)
 
 
+@pytest.mark.slow
 def test_an_exactly_zero_residual_branch_costs_nothing_and_changes_nothing():
     model = tl.models.resnet18((8, 8, 1), width=2)
     params = model.init(jax.random.key(0))

@@ -24,7 +24,7 @@ def quick_compilation():
 SIZES = st.sampled_from([1, 3])  # few, since every new shape is compiled
 
 
-@settings(deadline=None, max_examples=25, print_blob=True)
+@settings(deadline=None, max_examples=12, print_blob=True)
 @given(network=networks(), n=SIZES, m=SIZES, single=st.booleans())
 def test_gram_of_a_random_network(network, n, m, single):
     params, x_1, x_2 = network.draw(n, m)
