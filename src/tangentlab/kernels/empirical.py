@@ -12,23 +12,14 @@ what comes out.
 [[5.0, 11.0], [11.0, 25.0]]
 """
 
-from typing import NamedTuple
-
 import jax
 import jax.numpy as jnp
-from jax.core import Tracer
 from jaxtyping import Array, Float, PyTree
 
-from .._checks import batch_size
 from .._progress import progress_bar
-from .._types import AnyArray, Apply, Inputs, Params
-from ..models import check_apply
+from .._types import Apply, Inputs, Params
 from . import engine, traced
-from .active import active_features
-from .features import Feature
-from .forms import choose
-from .network import Network, read
-from .planning import Problem, plan
+from .preparing import job_of, prepare, result_dtype
 from .request import Outputs, Precision, Request
 from .results import check_finite, collect
 from .verifying import verify
@@ -145,11 +136,13 @@ def gram_by_parameter(
     """
     request = Request(outputs, None, scale, precision)
     with request.context():
-        task = _prepare(apply, params, x_1, x_2, request, full=False, apart=True)
-        verify(task.network, task.features, task.x_1)
-        parts = engine.by_leaf(_job(task, request))
-        zero = jnp.zeros((task.problem.n, task.problem.m), _dtype(task.problem))
-        leaves = range(len(task.network.values.leaves))
+        prepared = prepare(apply, params, x_1, x_2, request, full=False, apart=True)
+        verify(prepared.network, prepared.features, prepared.x_1)
+        parts = engine.by_leaf(job_of(prepared, request))
+        zero = jnp.zeros(
+            (prepared.problem.n, prepared.problem.m), result_dtype(prepared.problem)
+        )
+        leaves = range(len(prepared.network.values.leaves))
         grams = [jnp.asarray(parts[i]) if i in parts else zero for i in leaves]
         return jax.tree.unflatten(jax.tree.structure(params), grams)
 
@@ -180,94 +173,23 @@ def gram_diagonal(
     """
     request = Request(outputs, trainable, scale, precision)
     with request.context():
-        task = _prepare(apply, params, x, None, request, full=False, single=True)
-        if task.traced:
-            return traced.diagonal(task.network, task.features, task.x_1)
-        verify(task.network, task.features, task.x_1)
-        return check_finite(engine.diagonal(_job(task, request)))
-
-
-class _Task(NamedTuple):
-    """A request, understood."""
-
-    network: Network
-    features: list[Feature]
-    problem: Problem
-    x_1: list[AnyArray]
-    x_2: list[AnyArray]
-    traced: bool
-
-
-def _prepare(
-    apply: Apply,
-    params: Params,
-    x_1: Inputs,
-    x_2: Inputs | None,
-    request: Request,
-    *,
-    full: bool,
-    apart: bool = False,
-    single: bool = False,
-) -> _Task:
-    request.check()
-    params, x_1, x_2 = (request.cast(tree) for tree in (params, x_1, x_2))
-    n = batch_size("x_1", x_1)
-    m = n if x_2 is None else batch_size("x_2", x_2)
-    check_apply(apply, params, x_1)
-    network = read(apply, params, x_1, request)
-    item = 8 if _widest(network) == 8 else 4
-    stored = 2 if request.precision == "fast" and engine.backend() == "gpu" else item
-    c = network.num_outputs
-    problem = Problem(n, m, c, x_2 is None, item, stored, full=full)
-    features = choose(
-        network.source,
-        network.differentiated,
-        1 if single else max(n, m),
-        c,
-        apart=apart,
-    )
-    left = jax.tree.leaves(x_1)
-    right = left if x_2 is None else jax.tree.leaves(x_2)
-    every = (*network.values.leaves, *left, *right)
-    tracing = any(isinstance(leaf, Tracer) for leaf in every)
-    return _Task(network, features, problem, left, right, tracing)
+        prepared = prepare(apply, params, x, None, request, full=False, single=True)
+        if prepared.traced:
+            return traced.diagonal(prepared.network, prepared.features, prepared.x_1)
+        verify(prepared.network, prepared.features, prepared.x_1)
+        return check_finite(engine.diagonal(job_of(prepared, request)))
 
 
 def _gram(apply, params, x_1, x_2, request: Request, *, full: bool) -> Array:
     with request.context():
-        task = _prepare(apply, params, x_1, x_2, request, full=full)
-        if task.traced:
-            batches = task.x_1, task.x_2
-            return traced.gram(task.network, task.features, task.problem, batches)
-        verify(task.network, task.features, task.x_1)
-        job = _job(task, request)
-        total = task.problem.n * task.problem.m * len(job.plan.passes)
+        prepared = prepare(apply, params, x_1, x_2, request, full=full)
+        if prepared.traced:
+            batches = prepared.x_1, prepared.x_2
+            return traced.gram(
+                prepared.network, prepared.features, prepared.problem, batches
+            )
+        verify(prepared.network, prepared.features, prepared.x_1)
+        job = job_of(prepared, request)
+        total = prepared.problem.n * prepared.problem.m * len(job.plan.passes)
         with progress_bar("Gram matrix", total, show=request.progress) as advance:
             return check_finite(collect(job, advance))
-
-
-def _job(task: _Task, request: Request) -> engine.Job:
-    network, problem = task.network, task.problem
-    made = plan(network.source, task.features, problem, request.memory)
-    if len(made.passes) > 1 and engine.backend() == "gpu":
-        features = active_features(
-            network.source, task.features, network.values, [task.x_1], made.chunk
-        )
-        made = plan(network.source, features, problem, request.memory)
-    return engine.Job(
-        network.source,
-        network.values,
-        made,
-        problem,
-        task.x_1,
-        task.x_2,
-        request.precision,
-    )
-
-
-def _widest(network: Network) -> int:
-    return max(network.values.leaves[i].dtype.itemsize for i in network.differentiated)
-
-
-def _dtype(problem: Problem):
-    return jnp.float64 if problem.itemsize == 8 else jnp.float32

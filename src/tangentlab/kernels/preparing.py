@@ -1,0 +1,136 @@
+"""A request, understood: the network read, the form of each parameter chosen."""
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.core import Tracer
+
+from .._checks import batch_size
+from .._types import AnyArray, Apply, Inputs, Params
+from ..models import check_apply
+from . import engine
+from .active import active_features
+from .features import Feature
+from .forms import choose
+from .network import Network, read
+from .planning import Problem, plan
+from .request import Request
+
+
+class Prepared(NamedTuple):
+    """A request, understood.
+
+    Attributes:
+        network: The network, read.
+        features: Each parameter in its cheapest exact form.
+        problem: The size of the computation.
+        x_1: Arrays of the examples along the rows.
+        x_2: Arrays of the examples along the columns.
+        traced: Whether an argument is traced, so that values are not known.
+    """
+
+    network: Network
+    features: list[Feature]
+    problem: Problem
+    x_1: list[AnyArray]
+    x_2: list[AnyArray]
+    traced: bool
+
+
+def prepare(
+    apply: Apply,
+    params: Params,
+    x_1: Inputs,
+    x_2: Inputs | None,
+    request: Request,
+    *,
+    full: bool,
+    apart: bool = False,
+    single: bool = False,
+) -> Prepared:
+    """Check a request and read the network.
+
+    Args:
+        apply: The network, `apply(params, x) -> (n, c)`.
+        params: Where to differentiate it.
+        x_1: Samples along the rows.
+        x_2: Samples along the columns; None means `x_1` again.
+        request: The options.
+        full: Whether outputs are kept apart.
+        apart: Whether each leaf has features of its own.
+        single: Whether no example meets another, as on the diagonal.
+
+    Returns:
+        What a plan is made of.
+    """
+    request.check()
+    params, x_1, x_2 = (request.cast(tree) for tree in (params, x_1, x_2))
+    n = batch_size("x_1", x_1)
+    m = n if x_2 is None else batch_size("x_2", x_2)
+    check_apply(apply, params, x_1)
+    network = read(apply, params, x_1, request)
+    item = 8 if _widest(network) == 8 else 4
+    stored = 2 if request.precision == "fast" and engine.backend() == "gpu" else item
+    c = network.num_outputs
+    problem = Problem(n, m, c, x_2 is None, item, stored, full=full)
+    features = choose(
+        network.source,
+        network.differentiated,
+        1 if single else max(n, m),
+        c,
+        apart=apart,
+    )
+    left = jax.tree.leaves(x_1)
+    right = left if x_2 is None else jax.tree.leaves(x_2)
+    every = (*network.values.leaves, *left, *right)
+    tracing = any(isinstance(leaf, Tracer) for leaf in every)
+    return Prepared(network, features, problem, left, right, tracing)
+
+
+def job_of(prepared: Prepared, request: Request) -> engine.Job:
+    """Plan a computation.
+
+    Args:
+        prepared: What is to be computed.
+        request: The options.
+
+    Returns:
+        The job, ready to run.
+    """
+    network, problem = prepared.network, prepared.problem
+    made = plan(network.source, prepared.features, problem, request.memory)
+    if len(made.passes) > 1 and engine.backend() == "gpu":
+        features = active_features(
+            network.source,
+            prepared.features,
+            network.values,
+            [prepared.x_1],
+            made.chunk,
+        )
+        made = plan(network.source, features, problem, request.memory)
+    return engine.Job(
+        network.source,
+        network.values,
+        made,
+        problem,
+        prepared.x_1,
+        prepared.x_2,
+        request.precision,
+    )
+
+
+def _widest(network: Network) -> int:
+    return max(network.values.leaves[i].dtype.itemsize for i in network.differentiated)
+
+
+def result_dtype(problem: Problem) -> Any:
+    """The dtype of a Gram matrix.
+
+    Args:
+        problem: The size of the computation.
+
+    Returns:
+        float64 if a parameter has it, else float32.
+    """
+    return jnp.float64 if problem.itemsize == 8 else jnp.float32
