@@ -14,7 +14,8 @@ from tangentlab.kernels import accelerator, engine
 from tangentlab.kernels.features import Outer, Rows
 from tangentlab.kernels.forms import choose
 from tangentlab.kernels.network import read
-from tangentlab.kernels.planning import Problem, plan
+from tangentlab.kernels.packing import Problem, pack
+from tangentlab.kernels.planning import plan
 from tangentlab.kernels.request import Request
 from tangentlab.kernels.results import collect
 from tests.networks import dense_apply, dense_params
@@ -81,11 +82,18 @@ def test_panels_chunks_and_passes_change_nothing_but_rounding(
         np.testing.assert_array_equal(cut, cut.T)
 
 
+def _on_accelerator(job, precision="float32"):
+    """The path of GPUs, run here on the CPU."""
+    x = [job.x_1, job.x_2]
+    return accelerator.run(
+        job.source, job.plan, job.problem, job.values, x, precision, _nothing
+    )
+
+
 @pytest.mark.parametrize("x_2", [None, X_2], ids=["symmetric", "across"])
 @pytest.mark.parametrize("tile", [2, 4, 16])
 @pytest.mark.parametrize("chunk", [3, 11])
 def test_accelerator_agrees_with_the_host(x_2, tile, chunk):
-    """The path of GPUs, run here on the CPU."""
     job = _job(x_2, tile=tile, chunk=chunk)
     slices = [
         part
@@ -97,13 +105,78 @@ def test_accelerator_agrees_with_the_host(x_2, tile, chunk):
         )
     ]
     passes = tuple(slices[:2]), tuple(slices[2:])
-    job = job._replace(plan=dataclasses.replace(job.plan, passes=passes))
-    x = [job.x_1, job.x_2]
-    found = accelerator.run(
-        job.source, job.plan, job.problem, job.values, x, "float32", _nothing
-    )
+    later = ((),) * 2
+    job = job._replace(plan=dataclasses.replace(job.plan, passes=passes, later=later))
     expected = collect(_job(x_2), _nothing)
+    np.testing.assert_allclose(_on_accelerator(job), expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("x_2", [None, X_2], ids=["symmetric", "across"])
+@pytest.mark.parametrize("columns", [36, 110, 1000])
+def test_features_formed_later_agree_with_the_host(x_2, columns, full):
+    """Slices of one output feature, of three (the last reaches back), and of all."""
+    job = _job(x_2, full=full, tile=4, chunk=4)
+    (features,) = job.plan.passes
+    now = tuple(f for f in features if not isinstance(f, Outer | Rows))
+    later = tuple(f for f in features if isinstance(f, Outer | Rows))
+    assert len(now) == 1 and len(later) == 3
+    made = dataclasses.replace(job.plan, passes=(now,), later=(later,), columns=columns)
+    expected = collect(_job(x_2, full=full), _nothing)
+    found = _on_accelerator(job._replace(plan=made))
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize("x_2", [None, X_2], ids=["symmetric", "across"])
+def test_a_feature_that_wakes_up_after_the_first_chunk_counts(x_2):
+    job = _job(x_2, tile=4, chunk=4)
+    (features,) = job.plan.passes
+    expected = collect(_job(x_2), _nothing)
+    made = dataclasses.replace(
+        job.plan, passes=(features[1:],), later=((),), idle=features[:1]
+    )
+    found = _on_accelerator(job._replace(plan=made))
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def test_accelerator_refuses_a_result_that_no_rounding_explains(monkeypatch):
+    job = _job(tile=4, chunk=4)
+    add = accelerator._add_rows
+    monkeypatch.setattr(
+        accelerator, "_add_rows", lambda K, *rest: add(add(K, *rest), *rest)
+    )
+    with pytest.raises(
+        RuntimeError, match="more than the precision 'float32' explains"
+    ):
+        _on_accelerator(job)
+
+
+@pytest.mark.parametrize(
+    ("precision", "least", "most"), [("fast", 1e-5, 1e-2), ("high", 1e-7, 5e-5)]
+)
+def test_accelerator_logs_the_error_of_its_products(caplog, precision, least, most):
+    with caplog.at_level("INFO", logger="tangentlab"):
+        found = _on_accelerator(_job(tile=4, chunk=4), precision)
+    (message,) = caplog.messages
+    assert message.startswith(f"precision {precision!r}: relative error")
+    error = float(message.split("relative error ")[1].split(",")[0])
+    exact = np.asarray(collect(_job(), _nothing))[:4, :4]
+    off = np.linalg.norm(np.asarray(found)[:4, :4] - exact) / np.linalg.norm(exact)
+    assert least < off < most
+    assert error == pytest.approx(off, rel=0.1)
+
+
+def test_keeping_inputs_and_deltas_saves_passes():
+    """As on a GPU: what is small is kept, what is large is formed of it."""
+    network = read(conv_apply, _conv_params(), X_1, Request())
+    problem = _job().problem
+    features = choose(network.source, network.differentiated, 10**6, 2)
+    (rows,) = [f for f in features if isinstance(f, Rows)]
+    direct = pack(network.source, features, problem, 2400)
+    kept = pack(network.source, features, problem, 2400, keep=True)
+    assert direct is not None and kept is not None
+    assert rows not in kept.passes[0].later  # 144 numbers formed, 150 kept
+    assert _covered([f for one in direct.passes for f in one.now]) == 4
 
 
 def test_less_memory_cuts_parameters_then_examples_then_raises():

@@ -1,49 +1,26 @@
 """Runs a plan on an accelerator: features and the Gram matrix never leave it."""
 
-import math
-from collections.abc import Sequence
-from functools import lru_cache, partial
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from .._progress import Advance
 from .._types import AnyArray
-from . import device
+from . import device, probing
+from .backward import Factors
+from .compiling import call
 from .device import Precision
-from .features import Feature, Source, Values, factors, form
-from .forms import cost
+from .features import Feature, Outer, Rows, Source, Values
+from .filling import Filled, run_network, sites_of
+from .forming import Later
+from .packing import Pass
 from .planning import Plan, Problem
-
-
-@lru_cache(maxsize=32)
-def compiled_factors(source: Source) -> Any:
-    """The network's backward pass, compiled once for all passes of a plan."""
-    return jax.jit(partial(factors, source))
-
-
-@lru_cache(maxsize=128)
-def _compiled_fill(source: Source, features: tuple[Feature, ...], scale: float) -> Any:
-    """Forms the features of a chunk and writes them where they belong."""
-    rows = [f for f in features if not device.is_outer(f)]
-    outer = [f for f in features if device.is_outer(f)]
-
-    @partial(jax.jit, donate_argnums=0)
-    def fill(buffers, values, made, offset):
-        slabs, pairs = buffers
-        if rows:
-            parts = [form(source, f, values, made)[0] for f in rows]
-            slabs = device.place_rows(slabs, parts, offset, scale)
-        pairs = [
-            device.place_outer(pair, form(source, f, values, made), offset, scale)
-            for f, pair in zip(outer, pairs, strict=True)
-        ]
-        return slabs, pairs
-
-    return fill
+from .planning import plan as make_plan
+from .setting import Setting, settle
+from .warming import compile_ahead
 
 
 def run(
@@ -54,7 +31,7 @@ def run(
     x: Sequence[Sequence[AnyArray]],
     precision: Precision,
     advance: Advance,
-) -> Float[Array, "n m"]:
+) -> Array:
     """Compute a Gram matrix on the device.
 
     Args:
@@ -67,90 +44,127 @@ def run(
         advance: Told the number of pairs of examples done, times passes.
 
     Returns:
-        The Gram matrix.
+        The Gram matrix, `(n, m)`, or `(n, c, m, c)` in full.
     """
-    tile = plan.tile
-    n, m = (math.ceil(k / tile) * tile for k in (problem.n, problem.m))
-    dtype = jnp.float64 if problem.itemsize == 8 else jnp.float32
-    K = jnp.zeros((n, m), dtype)
-    pairs = device.tile_pairs(n, m, tile, problem.symmetric)
-    for features in plan.passes:
-        left = _fill(source, features, plan, problem, values, x[0], n, precision)
-        right = left
-        if not problem.symmetric:
-            right = _fill(source, features, plan, problem, values, x[1], m, precision)
-        if left[0] is not None and bool(_any_nonzero(left[0])):
-            K = device.add_rows(K, left[0], right[0], pairs, tile, precision)
-        for a, b in zip(left[1], right[1], strict=True):
-            if not bool(_any_nonzero(a[1])):
-                continue
-            side = device.outer_tile(a[0].shape[2], tile)
-            small = device.tile_pairs(n, m, side, problem.symmetric)
-            K = device.add_outer(K, a, b, small, side, precision)
-        K.block_until_ready()
-        advance(problem.n * problem.m)
-        del left, right
-    return _finish(K, problem.n, problem.m, problem.symmetric)
+    setting = settle(source, plan, problem, precision)
+    compile_ahead(setting, values, x)
+    K = jnp.zeros((setting.left.rows, setting.right.rows), setting.dtype)
+    looked: list[Factors] = []
 
+    def look(made: Factors) -> None:
+        looked.append(call(probing.some_of, made, setting.probes))
 
-@jax.jit
-def _any_nonzero(array: Array) -> Array:
-    return jnp.any(array != 0)
-
-
-@partial(jax.jit, static_argnums=(1, 2, 3))
-def _finish(K, n: int, m: int, symmetric: bool):
-    K = K[:n, :m]
-    return jnp.tril(K) + jnp.tril(K, -1).T if symmetric else K
-
-
-def _fill(
-    source: Source,
-    features: tuple[Feature, ...],
-    plan: Plan,
-    problem: Problem,
-    values: Values,
-    x: Sequence[AnyArray],
-    padded: int,
-    precision: Precision,
-):
-    """Features of all examples, chunk by chunk, on the device."""
-    scale = 1 / math.sqrt(problem.num_outputs)
-    fill = _compiled_fill(source, features, scale)
-    backward = compiled_factors(source)
-    buffers = _buffers(source, features, plan, problem, padded, precision)
-    n, chunk = len(x[0]), plan.chunk
-    for start in range(0, n, chunk):
-        # The last chunk is moved back to be full; its examples are written twice.
-        at = max(0, min(start, n - chunk))
-        batch = [jnp.asarray(a[at : at + chunk]) for a in x]
-        buffers = fill(buffers, values, backward(values, batch), np.int32(at))
-    return buffers
-
-
-def _buffers(source, features, plan, problem, padded: int, precision: Precision):
-    base = jnp.float64 if problem.itemsize == 8 else jnp.float32
-    dtype = device.stored_dtype(precision, base)
-    c = problem.num_outputs
-    outer = [
-        (
-            jnp.zeros(
-                (f.piece.groups, padded, f.piece.positions, f.piece.fan_in), dtype
-            ),
-            jnp.zeros(
-                (f.piece.groups, padded, f.piece.positions, c * f.piece.fan_out), dtype
-            ),
+    K, alive = _accumulate(K, setting, values, x, look, advance)
+    woken = [f for f in plan.idle if alive.intersection(sites_of(source, f))]
+    if woken:  # zero in the first chunk, but not in all
+        more = settle(
+            source, make_plan(source, woken, problem, plan.memory), problem, precision
         )
-        for f in features
-        if device.is_outer(f)
-    ]
-    columns = [
-        sum(cost(source, f, c).numbers for f in p if not device.is_outer(f))
-        for p in plan.passes
-    ]
-    widest = max(columns)  # the same for all passes, so that products compile once
-    if not any(not device.is_outer(f) for f in features):
-        return None, outer
-    width = min(device.WIDTH, math.ceil(widest / 128) * 128)
-    slabs = math.ceil(widest / width)
-    return jnp.zeros((slabs, padded, width), dtype), outer
+        K, _ = _accumulate(K, more, values, x, _ignore, _ignore)
+    block = setting.exact_block(setting.features + tuple(woken))
+    exact = call(block, values, looked[0], looked[-1])
+    K = _finish(K, setting)
+    probing.judge(probing.error(_found_block(K, setting), exact), precision)
+    return K
+
+
+def _ignore(_: Any) -> None:
+    pass
+
+
+def _accumulate(
+    K: Array,
+    setting: Setting,
+    values: Values,
+    x: Sequence[Sequence[AnyArray]],
+    look: Callable[[Factors], None],
+    advance: Advance,
+) -> tuple[Array, set[int]]:
+    """Add the products of all features; says which idle sites were not zero."""
+    problem, alive = setting.problem, set()
+    for number, one in enumerate(setting.passes):
+        left, right = _run_network(
+            setting, one, values, x, look if not number else _ignore
+        )
+        alive.update(np.asarray(setting.idle_sites)[np.asarray(left.alive)].tolist())
+        K = _add_filled(K, setting, left, right)
+        K.block_until_ready()
+        later = [
+            Later(setting.source, setting.kept_as, layout, values, filled.kept)
+            for layout, filled in ((setting.left, left), (setting.right, right))
+        ]
+        del left, right
+        for feature in one.later:
+            K = _add_later(K, setting, feature, later)
+            K.block_until_ready()
+        advance(problem.n * problem.m)
+    return K, alive
+
+
+def _run_network(setting: Setting, one: Pass, values, x, look) -> tuple[Filled, Filled]:
+    source, kept_as = setting.source, setting.kept_as
+    left = run_network(
+        source, one, setting.idle_sites, kept_as, setting.left, values, x[0], look
+    )
+    if setting.problem.symmetric:
+        return left, left
+    return left, run_network(
+        source, one, (), kept_as, setting.right, values, x[1], look
+    )
+
+
+def _add_filled(K: Array, setting: Setting, left: Filled, right: Filled) -> Array:
+    for R, S in zip(left.slabs, right.slabs, strict=True):
+        K = _add_rows(K, setting, R, S)
+    for a, b in zip(left.pairs, right.pairs, strict=True):
+        K = _add_outer(K, setting, a, b)
+    return K
+
+
+def _add_later(
+    K: Array, setting: Setting, feature: Feature, later: list[Later]
+) -> Array:
+    left, right = later
+    symmetric = setting.problem.symmetric
+    if isinstance(feature, Outer):
+        pair = left.pair(feature)
+        return _add_outer(K, setting, pair, pair if symmetric else right.pair(feature))
+    assert isinstance(feature, Rows)
+    if symmetric:
+        for slabs in left.slices(feature):
+            for R in slabs:
+                K = _add_rows(K, setting, R, R)
+        return K
+    for ours, theirs in zip(left.slices(feature), right.slices(feature), strict=True):
+        for R, S in zip(ours, theirs, strict=True):
+            K = _add_rows(K, setting, R, S)
+    return K
+
+
+def _add_rows(K: Array, setting: Setting, R: Array, S: Array) -> Array:
+    tile, pairs = setting.tiling()
+    return call(device.rows_adder(tile, setting.precision), K, R, S, pairs)
+
+
+def _add_outer(K: Array, setting: Setting, a: list[Array], b: list[Array]) -> Array:
+    tile, pairs = setting.tiling(a[0].shape[2])
+    return call(device.outer_adder(tile, setting.precision), K, a, b, pairs)
+
+
+def _finish(K: Array, setting: Setting) -> Array:
+    """The whole matrix of the lower triangle, without what was added to fill tiles."""
+    problem, left, right = setting.problem, setting.left, setting.right
+    if problem.symmetric:
+        (side, _), pairs = setting.tiling()
+        K = call(device.mirror(side), K, pairs)
+    n, m = problem.n * left.each, problem.m * right.each
+    K = K if K.shape == (n, m) else K[:n, :m]
+    return K.reshape(problem.n, left.each, problem.m, right.each) if problem.full else K
+
+
+def _found_block(K: Array, setting: Setting) -> Array:
+    """The block of the probes in the result."""
+    where = jnp.asarray(setting.probes)
+    if setting.problem.full:
+        return K[where][:, :, where]
+    return K[where][:, where]

@@ -1,68 +1,48 @@
-"""Which features are not exactly zero: at initialization, often few.
+"""Which features are exactly zero: at initialization, often nearly all.
 
 The published ResNet18 has no gradient in 98 % of its parameters at initialization,
-because the last scale of each residual branch is zero. One pass over the examples finds
-out, and nothing is computed for what is zero everywhere.
+because the last scale of each residual branch is zero. The first chunk of examples
+tells; what is zero there is not computed, only looked at on all others, and computed
+after all if it was not zero on one of them.
 """
 
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool
 
-from .._types import AnyArray
-from .accelerator import compiled_factors
-from .features import Feature, Source, Values, Whole
+from .backward import Factors
+from .compiling import call
+from .engine import Job
+from .filling import compiled_factors, sites_of
+from .planning import plan
 
 
-def active_features(
-    source: Source,
-    features: Sequence[Feature],
-    values: Values,
-    x: Sequence[Sequence[AnyArray]],
-    chunk: int,
-) -> list[Feature]:
-    """Leave out features that are exactly zero on all examples.
+def skip_idle(job: Job) -> Job:
+    """Plan a computation again without what is zero on the first examples.
 
     Args:
-        source: The network.
-        features: All features.
-        values: Values of the parameters.
-        x: Batches of examples; a feature must be zero on all of one to be left out.
-        chunk: Examples that run through the network at once.
+        job: The computation.
 
     Returns:
-        The features that matter.
+        The same, with fewer features if some are zero.
     """
-    alive = None
-    for batch in x:
-        found = jnp.zeros(len(source.sites), bool)
-        n = len(batch[0])
-        for start in range(0, n, chunk):
-            at = max(0, min(start, n - chunk))
-            part = [jnp.asarray(a[at : at + chunk]) for a in batch]
-            found = found | _nonzero_sites(source)(values, part)
-        alive = found if alive is None else alive & found
-    assert alive is not None
-    flags = alive.tolist()
-    return [f for f in features if any(flags[i] for i in _sites(source, f))]
+    made, problem = job.plan, job.problem
+    if len(made.passes) == 1 and problem.n <= made.chunk:
+        return job  # a look would cost as much as the whole
+    features = [f for one in made.steps for f in (*one.now, *one.later)]
+    batch = [jnp.asarray(a[: made.chunk]) for a in job.x_1]
+    alive = np.asarray(_nonzero(call(compiled_factors(job.source), job.values, batch)))
+    idle = [f for f in features if not alive[list(sites_of(job.source, f))].any()]
+    active = [f for f in features if f not in idle]
+    if not idle or not active:
+        return job
+    fresh = plan(job.source, active, problem, made.memory)
+    return job._replace(plan=replace(fresh, idle=tuple(idle)))
 
 
-@lru_cache(maxsize=32)
-def _nonzero_sites(source: Source) -> Any:
-    made = compiled_factors(source)
-
-    @jax.jit
-    def nonzero(deltas):
-        return jnp.stack([jnp.any(delta != 0) for delta in deltas])
-
-    return lambda values, x: nonzero(made(values, x).deltas)
-
-
-def _sites(source: Source, feature: Feature) -> Sequence[int]:
-    if not isinstance(feature, Whole):
-        return feature.piece.sites
-    leaves = feature.leaves
-    return [i for i, s in enumerate(source.sites) if s.leaves.intersection(leaves)]
+@jax.jit
+def _nonzero(made: Factors) -> Bool[Array, " sites"]:
+    return jnp.stack([jnp.any(delta != 0) for delta in made.deltas])

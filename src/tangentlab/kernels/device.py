@@ -1,13 +1,13 @@
 """Products of features on an accelerator, added to a Gram matrix that stays there.
 
-Rows lie in memory as `(columns / width, examples, width)`, so that the operand of every
-product is one contiguous slab; all products of a kind have equal shapes, so that each
-is compiled once; and loops run inside the compiled program, because XLA's autotuner
-copies whole operands of what stands outside.
+Rows lie in memory in slabs, `(examples, width)`, all of one width, so that products are
+compiled once whatever they are products of; and loops run inside the compiled program,
+because XLA's autotuner copies whole operands of what stands outside.
 """
 
+import math
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Literal
 
 import jax
@@ -16,46 +16,57 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array
 
-from .features import Feature, Outer
-
 Precision = Literal["float64", "float32", "high", "fast"]
 """Of the products: `high` is three bfloat16 products, `fast` a single one."""
 
-TILE = 4096
-WIDTH = 8192
-_POSITIONS = 4096  # rows of one product of an outer feature, positions counted
+_WIDEST = 16384  # columns of a slab
+_OVERHEAD = 1600  # columns' worth of time that each product of two slabs costs more
+_POSITIONS = 8192  # rows of one product of an outer feature, positions counted
+_LINE = 128  # matrix units like multiples
 
 
-def stored_dtype(precision: Precision, dtype: Any) -> Any:
-    """In which dtype features are kept for products of this precision.
+def operand(array: Array, precision: Precision) -> Array:
+    """An array as operand of a product of this precision.
 
     Args:
+        array: The array.
         precision: The precision.
-        dtype: The dtype they are computed in.
 
     Returns:
-        bfloat16 where the products round to it anyway.
+        Rounded to bfloat16 for `fast`; for `high` what was rounded away stands beside
+        it, along the last axis.
     """
-    return jnp.bfloat16 if precision == "fast" else dtype
-
-
-def _algorithm(precision: Precision) -> Any:
-    if precision == "high":
-        return lax.DotAlgorithmPreset.BF16_BF16_F32_X3
-    return lax.Precision.DEFAULT if precision == "fast" else lax.Precision.HIGHEST
+    if precision == "fast":
+        return array.astype(jnp.bfloat16)
+    if precision != "high":
+        return array
+    # XLA may drop a cast there and back, but not this.
+    rounded = lax.reduce_precision(array, exponent_bits=8, mantissa_bits=7)
+    parts = rounded.astype(jnp.bfloat16), (array - rounded).astype(jnp.bfloat16)
+    return jnp.concatenate(parts, axis=-1)
 
 
 def _dot(a: Array, b: Array, precision: Precision) -> Array:
-    """`a b^T` over the last axes, accumulated in at least float32."""
-    wide = jnp.float64 if a.dtype == jnp.float64 else jnp.float32
-    if jax.default_backend() == "cpu" and precision == "high":
-        precision = "float32"
+    """`a b^T` of operands, accumulated in at least float32."""
+    if precision != "high":
+        return _plain_dot(a, b)
+    half = a.shape[1] // 2
+    both = _plain_dot(a[:, :half], b[:, :half])
+    return (
+        both
+        + _plain_dot(a[:, :half], b[:, half:])
+        + _plain_dot(a[:, half:], b[:, :half])
+    )
+
+
+def _plain_dot(a: Array, b: Array) -> Array:
+    half = a.dtype == jnp.bfloat16
     return lax.dot_general(
         a,
         b,
-        (((a.ndim - 1,), (b.ndim - 1,)), ((), ())),
-        precision=_algorithm(precision),
-        preferred_element_type=wide,
+        (((1,), (1,)), ((), ())),
+        precision=lax.Precision.DEFAULT if half else lax.Precision.HIGHEST,
+        preferred_element_type=jnp.float32 if half else a.dtype,
     )
 
 
@@ -64,13 +75,54 @@ def _at(*index: Any) -> tuple[Array, ...]:
     return tuple(jnp.asarray(i, jnp.int32) for i in index)
 
 
-def tile_pairs(n: int, m: int, tile: int, lower: bool) -> np.ndarray:
+def side(n: int, largest: int) -> int:
+    """Side of the tiles that cover the lower triangle with the least work.
+
+    Args:
+        n: Number of examples.
+        largest: The largest side.
+
+    Returns:
+        The side; `n` itself if one tile is best.
+    """
+    line, smallest = min(_LINE, largest), max(1, 3 * largest // 8)
+
+    def work(tiles: int) -> float:
+        return (tiles * _round_up(n / tiles, line)) ** 2 * (1 + 1 / tiles)
+
+    counts = range(math.ceil(n / largest), math.ceil(n / smallest) + 1)
+    best = min(counts, key=work)
+    return n if best == 1 else _round_up(n / best, line)
+
+
+def slab_width(columns: Sequence[int]) -> int:
+    """The width of slabs that waste the least.
+
+    Args:
+        columns: Columns that are kept together, for each slice.
+
+    Returns:
+        Columns of a slab.
+    """
+
+    def work(width: int) -> int:
+        return sum(math.ceil(c / width) * (width + _OVERHEAD) for c in columns)
+
+    widest = min(_WIDEST, _round_up(max(columns), _LINE))
+    return min(range(_LINE, widest + 1, _LINE), key=work)
+
+
+def _round_up(number: int | float, step: int) -> int:
+    return math.ceil(number / step) * step
+
+
+def tile_pairs(n: int, m: int, tile: tuple[int, int], lower: bool) -> np.ndarray:
     """First rows and columns of the tiles of a matrix.
 
     Args:
-        n: Rows, a multiple of `tile`.
+        n: Rows, a multiple of the tile's.
         m: Columns, likewise.
-        tile: Side of a tile.
+        tile: Rows and columns of a tile.
         lower: Only tiles that reach the lower triangle.
 
     Returns:
@@ -78,86 +130,116 @@ def tile_pairs(n: int, m: int, tile: int, lower: bool) -> np.ndarray:
     """
     pairs = [
         (i, j)
-        for i in range(0, n, tile)
-        for j in range(0, m, tile)
+        for i in range(0, n, tile[0])
+        for j in range(0, m, tile[1])
         if not lower or j <= i
     ]
     return np.array(pairs, np.int32)
 
 
-@partial(jax.jit, donate_argnums=0, static_argnums=(4, 5))
-def add_rows(K, R, S, pairs, tile: int, precision: Precision):
-    """Add `R S^T`, tile by tile.
+@lru_cache(maxsize=64)
+def rows_adder(tile: tuple[int, int], precision: Precision) -> Any:
+    """The function that adds `R S^T` to a Gram matrix, tile by tile.
 
     Args:
-        K: The Gram matrix; its memory is reused.
-        R: Rows of all examples along the rows, `(slabs, n, width)`.
-        S: Likewise along the columns.
-        pairs: Tiles to compute.
-        tile: Side of a tile.
+        tile: Rows and columns of a tile.
         precision: Of the products.
 
     Returns:
-        The Gram matrix with the products added.
+        A function of the Gram matrix, whose memory is reused, a slab `(n, width)` along
+        the rows, one along the columns, and the tiles to compute.
     """
-    slabs, _, width = R.shape
 
-    def one(t, K):
-        i, j = pairs[t, 0], pairs[t, 1]
+    @partial(jax.jit, donate_argnums=0)
+    def add_rows(K, R, S, pairs):
+        width = R.shape[1]
 
-        def slab(s, block):
-            a = lax.dynamic_slice(R, _at(s, i, 0), (1, tile, width))[0]
-            b = lax.dynamic_slice(S, _at(s, j, 0), (1, tile, width))[0]
-            return block + _dot(a, b, precision).astype(K.dtype)
+        def one(t, K):
+            i, j = pairs[t, 0], pairs[t, 1]
+            a = lax.dynamic_slice(R, _at(i, 0), (tile[0], width))
+            b = lax.dynamic_slice(S, _at(j, 0), (tile[1], width))
+            block = lax.dynamic_slice(K, _at(i, j), tile)
+            block = block + _dot(a, b, precision).astype(K.dtype)
+            return lax.dynamic_update_slice(K, block, _at(i, j))
 
-        block = lax.dynamic_slice(K, _at(i, j), (tile, tile))
-        block = lax.fori_loop(0, slabs, slab, block)
-        return lax.dynamic_update_slice(K, block, _at(i, j))
+        return lax.fori_loop(0, len(pairs), one, K)
 
-    return lax.fori_loop(0, len(pairs), one, K)
+    return add_rows
 
 
-@partial(jax.jit, donate_argnums=0, static_argnums=(4, 5))
-def add_outer(K, left, right, pairs, tile: int, precision: Precision):
-    """Add the products of inputs times the products of deltas, tile by tile.
+@lru_cache(maxsize=64)
+def outer_adder(tile: tuple[int, int], precision: Precision) -> Any:
+    """The function that adds products of inputs times products of deltas.
 
     Args:
-        K: The Gram matrix; its memory is reused.
-        left: Inputs `(g, n, p, i)` and deltas `(g, n, p, c o)` along the rows.
-        right: Likewise along the columns.
-        pairs: Tiles to compute.
-        tile: Side of a tile.
+        tile: Rows and columns of a tile.
         precision: Of the products.
 
     Returns:
-        The Gram matrix with the products added.
+        A function of the Gram matrix, whose memory is reused, inputs `(g, n, p, i)` and
+        deltas `(g, n, p, o)` along the rows, likewise along the columns, and the tiles.
     """
-    groups, _, positions, _ = left[0].shape
 
-    def cut(array, g, start):
-        features = array.shape[3]
-        part = lax.dynamic_slice(
-            array, _at(g, start, 0, 0), (1, tile, positions, features)
-        )
-        return part.reshape(tile * positions, features)
+    def product(a, b, g, i, j):
+        a, b = _positions(a, g, i, tile[0]), _positions(b, g, j, tile[1])
+        return _dot(a, b, precision)
 
-    def one(t, K):
-        i, j = pairs[t, 0], pairs[t, 1]
+    @partial(jax.jit, donate_argnums=0)
+    def add_outer(K, left, right, pairs):
+        groups, _, positions, _ = left[0].shape
 
-        def group(g, block):
-            T = _dot(cut(left[0], g, i), cut(right[0], g, j), precision)
-            T = T * _dot(cut(left[1], g, i), cut(right[1], g, j), precision)
-            T = T.reshape(tile, positions, tile, positions).sum(axis=(1, 3))
-            return block + T.astype(K.dtype)
+        def one(t, K):
+            i, j = pairs[t, 0], pairs[t, 1]
 
-        block = lax.dynamic_slice(K, _at(i, j), (tile, tile))
-        block = lax.fori_loop(0, groups, group, block)
-        return lax.dynamic_update_slice(K, block, _at(i, j))
+            def group(g, block):
+                T = product(left[0], right[0], g, i, j)
+                T = T * product(left[1], right[1], g, i, j)
+                T = T.reshape(tile[0], positions, tile[1], positions)
+                return block + T.sum(axis=(1, 3)).astype(K.dtype)
 
-    return lax.fori_loop(0, len(pairs), one, K)
+            block = lax.dynamic_slice(K, _at(i, j), tile)
+            block = lax.fori_loop(0, groups, group, block)
+            return lax.dynamic_update_slice(K, block, _at(i, j))
+
+        return lax.fori_loop(0, len(pairs), one, K)
+
+    return add_outer
 
 
-def outer_tile(positions: int, tile: int) -> int:
+def _positions(array: Array, group: Array, start: Array, size: int) -> Array:
+    """All positions of some examples, `(size p, features)`."""
+    _, _, positions, features = array.shape
+    at, shape = _at(group, start, 0, 0), (1, size, positions, features)
+    return lax.dynamic_slice(array, at, shape).reshape(size * positions, features)
+
+
+@lru_cache(maxsize=16)
+def mirror(tile: int) -> Any:
+    """The function that copies the lower triangle onto the upper one, in place.
+
+    Args:
+        tile: Side of a tile.
+
+    Returns:
+        A function of a square matrix, whose memory is reused, and the tiles of its
+        lower triangle.
+    """
+
+    @partial(jax.jit, donate_argnums=0)
+    def mirrored(K, pairs):
+        def one(t, K):
+            i, j = pairs[t, 0], pairs[t, 1]
+            block = lax.dynamic_slice(K, _at(i, j), (tile, tile))
+            on_diagonal = jnp.tril(block) + jnp.tril(block, -1).T
+            upper = jnp.where(i == j, on_diagonal, block.T)
+            return lax.dynamic_update_slice(K, upper, _at(j, i))
+
+        return lax.fori_loop(0, len(pairs), one, K)
+
+    return mirrored
+
+
+def outer_side(positions: int, tile: int) -> int:
     """Examples in a tile of an outer feature: a divisor of `tile`.
 
     Args:
@@ -165,64 +247,63 @@ def outer_tile(positions: int, tile: int) -> int:
         tile: Side of a tile of rows.
 
     Returns:
-        Its side.
+        The largest divisor that keeps the product of all positions small.
     """
-    side = tile
-    while side > 1 and side * positions > max(_POSITIONS, tile) and side % 2 == 0:
-        side //= 2
-    return side
+    most = max(1, min(tile, int(1.1 * _POSITIONS) // positions))
+    return next(size for size in range(most, 0, -1) if tile % size == 0)
 
 
 def place_rows(
-    buffer: Array, features: Sequence[Array], offset: Array, scale: float
-) -> Array:
+    slabs: Sequence[Array],
+    features: Sequence[Array],
+    offset: Array,
+    scale: float,
+    precision: Precision,
+) -> list[Array]:
     """Write rows of some examples into their slabs.
 
     Args:
-        buffer: `(slabs, n, width)`.
-        features: Rows of each feature, `(b, c, q)`; their columns stand side by side.
+        slabs: Each `(n, width)`.
+        features: Rows of each feature, `(b, q)`; their columns stand side by side.
         offset: First example.
         scale: Factor that turns the sum over outputs into a mean.
+        precision: Of the products.
 
     Returns:
-        The buffer with the rows written.
+        The slabs with the rows written.
     """
-    slabs, _, width = buffer.shape
-    flat = jnp.concatenate([f.reshape(len(f), -1) for f in features], axis=1)
-    flat = jnp.pad(flat * scale, ((0, 0), (0, slabs * width - flat.shape[1])))
-    parts = flat.astype(buffer.dtype).reshape(len(flat), slabs, width)
-    return lax.dynamic_update_slice(buffer, parts.swapaxes(0, 1), _at(0, offset, 0))
+    width = slabs[0].shape[1] // (2 if precision == "high" else 1)
+    flat = jnp.concatenate(features, axis=1) * scale
+    flat = jnp.pad(flat, ((0, 0), (0, len(slabs) * width - flat.shape[1])))
+    return [
+        lax.dynamic_update_slice(
+            slab,
+            operand(flat[:, k * width : (k + 1) * width], precision).astype(slab.dtype),
+            _at(offset, 0),
+        )
+        for k, slab in enumerate(slabs)
+    ]
 
 
-def place_outer(buffers: tuple[Array, Array], arrays, offset: Array, scale: float):
+def place_outer(
+    buffers: Sequence[Array], A: Array, D: Array, offset: Array, precision: Precision
+) -> list[Array]:
     """Write inputs and deltas of some examples into their buffers.
 
     Args:
         buffers: `(g, n, p, i)` and `(g, n, p, c o)`.
-        arrays: Inputs `(b, g, p, i)` and deltas `(b, c, g, p, o)`.
+        A: Inputs `(g, b, p, i)`.
+        D: Deltas `(g, b, p, c o)`.
         offset: First example.
-        scale: Factor that turns the sum over outputs into a mean.
+        precision: Of the products.
 
     Returns:
         The buffers with the values written.
     """
-    A, D = arrays
-    b, c, g, p, o = D.shape
-    deltas = (D * scale).transpose(2, 0, 3, 1, 4).reshape(g, b, p, c * o)
     at = _at(0, offset, 0, 0)
-    return tuple(
-        lax.dynamic_update_slice(buffer, value.astype(buffer.dtype), at)
-        for buffer, value in zip(buffers, (A.swapaxes(0, 1), deltas), strict=True)
-    )
-
-
-def is_outer(feature: Feature) -> bool:
-    """Whether a feature is kept as inputs and deltas.
-
-    Args:
-        feature: The feature.
-
-    Returns:
-        False for rows.
-    """
-    return isinstance(feature, Outer)
+    return [
+        lax.dynamic_update_slice(
+            buffer, operand(value, precision).astype(buffer.dtype), at
+        )
+        for buffer, value in zip(buffers, (A, D), strict=True)
+    ]

@@ -19,10 +19,13 @@ from jaxtyping import Array, Float, PyTree
 from .._progress import progress_bar
 from .._types import Apply, Inputs, Params
 from . import engine, traced
+from .active import skip_idle
+from .planning import backend
 from .preparing import job_of, prepare, result_dtype
 from .request import Outputs, Precision, Request
 from .results import check_finite, collect
 from .verifying import verify
+from .warming import compile_network
 
 
 def gram(
@@ -188,8 +191,11 @@ def _gram(apply, params, x_1, x_2, request: Request, *, full: bool) -> Array:
             return traced.gram(
                 prepared.network, prepared.features, prepared.problem, batches
             )
-        verify(prepared.network, prepared.features, prepared.x_1)
         job = job_of(prepared, request)
+        if backend() == "gpu":  # compiles while the plan is verified on the host
+            compile_network(job.source, job.values, job.x_1, job.plan.chunk)
+        verify(prepared.network, prepared.features, prepared.x_1)
+        job = skip_idle(job) if backend() == "gpu" else job
         total = prepared.problem.n * prepared.problem.m * len(job.plan.passes)
         with progress_bar("Gram matrix", total, show=request.progress) as advance:
             return check_finite(collect(job, advance))

@@ -87,7 +87,7 @@ def run(
     Yields:
         Each block when it is finished.
     """
-    use_host = backend() == "cpu" or job.problem.full
+    use_host = backend() == "cpu"
     for rows, columns in pairs:
         same = job.problem.symmetric and rows == columns
         x = [[a[rows] for a in job.x_1], [a[columns] for a in job.x_2]]

@@ -125,6 +125,39 @@ def form(
         return jax.vmap(_maker(source, feature, values))(made)
 
 
+def form_slice(
+    source: Source, slice_: Rows, values: Values, made: Factors, start: Array
+) -> Array:
+    """Form some rows of a batch, of which it is known only when they are formed.
+
+    Args:
+        source: The network.
+        slice_: Rows as wide as the slice; where they start does not matter.
+        values: Values of the parameters.
+        made: Factors of the batch, at the sites of the piece at least.
+        start: First output feature. Where the slice would reach beyond the last, the
+            features before it take the place and are zero: they were formed before.
+
+    Returns:
+        The rows, examples along the leading axis.
+    """
+    width = slice_.stop - slice_.start
+    at = jnp.minimum(start, slice_.piece.fan_out - width)
+    fresh = at + jnp.arange(width, dtype=jnp.int32) >= start
+
+    def cut(deltas: Array) -> Array:
+        part = jax.lax.dynamic_slice_in_dim(deltas, at, width, axis=-1)
+        return jnp.where(
+            jnp.broadcast_to(fresh, part.shape), part, jnp.zeros_like(part)
+        )
+
+    def one(factors: Factors) -> Array:
+        return _gradient(source, slice_.piece, values, factors, cut)
+
+    with jax.default_matmul_precision("highest"):
+        return jax.vmap(one)(made)
+
+
 def compute(
     source: Source, features: Sequence[Feature], values: Values, x: Sequence[AnyArray]
 ) -> list[tuple[Array, ...]]:
@@ -179,15 +212,23 @@ def _outer(source: Source, piece: Piece, values: Values, factors: Factors):
 
 
 def _rows(source: Source, feature: Rows, values: Values, factors: Factors) -> Array:
+    def cut(deltas: Array) -> Array:
+        return deltas[..., feature.start : feature.stop]
+
+    return _gradient(source, feature.piece, values, factors, cut)
+
+
+def _gradient(source: Source, piece: Piece, values: Values, factors: Factors, cut):
+    """Gradients of the outputs, `(c, columns)`, for the deltas that `cut` leaves."""
     total = None
-    for number in feature.piece.sites:
+    for number in piece.sites:
         met, a = source.sites[number].meeting, factors.inputs[number]
         assert met is not None
-        cut = _cut(source, number, factors)[..., feature.start : feature.stop]
-        part = jax.vmap(met.gradient, in_axes=(None, 0))(*_alike(a, cut))
+        deltas = cut(_cut(source, number, factors))
+        part = jax.vmap(met.gradient, in_axes=(None, 0))(*_alike(a, deltas))
         total = part if total is None else total + part
     assert total is not None
-    root = values.roots[feature.piece.leaf].astype(total.dtype)
+    root = values.roots[piece.leaf].astype(total.dtype)
     return total.reshape(total.shape[0], -1) * root
 
 

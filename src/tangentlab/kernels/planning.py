@@ -13,48 +13,18 @@ from pathlib import Path
 
 import jax
 
-from .features import Feature, Rows, Source
-from .forms import cost
+from .features import Feature, Source
+from .packing import Packed, Pass, Problem, finest, pack
 
-_SHARE = {"cpu": 0.6, "gpu": 0.85}  # of free memory taken unless told otherwise
-_CHUNK_BYTES = {"cpu": 2**27, "gpu": 2**33}  # a CPU's caches want small chunks
-_TILE = {"cpu": 2048, "gpu": 4096}
+_SHARE = {"cpu": 0.6, "gpu": 0.9}  # of free memory taken unless told otherwise
+_CHUNK_BYTES = {"cpu": 2**27, "gpu": 2**32}  # a CPU's caches want small chunks
+_TILE = {"cpu": 2048, "gpu": 8192}
+_FUSED = frozenset(
+    "abs add add_any broadcast_in_dim convert_element_type copy cos custom_jvp_call div "
+    "erf exp expand_dims expm1 integer_pow log log1p logistic max min mul neg pow "
+    "reshape rsqrt select_n sign sin sqrt square squeeze sub tanh transpose".split()
+)  # operations whose results stay in registers
 _MOST_PASSES = 64  # beyond, running the network again costs more than panels do
-
-
-@dataclass(frozen=True)
-class Problem:
-    """The size of a Gram computation.
-
-    Attributes:
-        n: Examples along the rows.
-        m: Examples along the columns.
-        num_outputs: Outputs of the network.
-        symmetric: Whether rows and columns are the same examples.
-        itemsize: Bytes of a number of the result.
-        feature_itemsize: Bytes of a number of a feature.
-        full: Whether outputs are kept apart.
-    """
-
-    n: int
-    m: int
-    num_outputs: int
-    symmetric: bool
-    itemsize: int
-    feature_itemsize: int
-    full: bool = False
-
-    def result_bytes(self, n: int, m: int) -> int:
-        """Bytes of a block of the Gram matrix.
-
-        Args:
-            n: Its examples along the rows.
-            m: Its examples along the columns.
-
-        Returns:
-            The number of bytes.
-        """
-        return n * m * self.itemsize * (self.num_outputs**2 if self.full else 1)
 
 
 @dataclass(frozen=True)
@@ -68,6 +38,9 @@ class Plan:
         tile: Rows and columns of one product.
         memory: Bytes the plan may use.
         needed: Bytes it expects to use.
+        later: Features formed after each pass of what it keeps; see `keeping.py`.
+        columns: The most columns of what is formed later at once.
+        idle: Features that were zero on the first examples, and are only looked at.
     """
 
     passes: tuple[tuple[Feature, ...], ...]
@@ -76,6 +49,15 @@ class Plan:
     tile: int
     memory: int
     needed: int
+    later: tuple[tuple[Feature, ...], ...] = ()
+    columns: int = 0
+    idle: tuple[Feature, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Pass, ...]:
+        """What each run of the network serves."""
+        later = self.later or ((),) * len(self.passes)
+        return tuple(map(Pass, self.passes, later))
 
 
 def backend() -> str:
@@ -128,20 +110,22 @@ def plan(
     wish = min(memory // 8, _CHUNK_BYTES[backend()]) // per_example
     chunk = max(1, min(longest, wish))
     result = problem.result_bytes(problem.n, problem.m)
-    fixed = chunk * per_example + 2 * result
+    copies = 1 if backend() == "gpu" else 2  # a GPU's is copied when features are gone
+    fixed = chunk * per_example + copies * result
     panel = longest
     while panel >= 1:
         tile = min(panel, _TILE[backend()])
         used = fixed + 4 * problem.result_bytes(tile, tile)
         sides = 1 if problem.symmetric and panel == longest else 2
         room = (memory - used) // (sides * panel)
-        passes = _pack(source, features, problem, room)
-        if passes is not None and (len(passes) <= _MOST_PASSES or panel <= chunk):
-            kept = max(sum(_bytes(source, f, problem) for f in one) for one in passes)
-            needed = used + sides * panel * kept
-            return Plan(passes, panel, min(chunk, panel), tile, memory, needed)
+        packed = _pack(source, features, problem, room)
+        if packed and (len(packed.passes) <= _MOST_PASSES or panel <= chunk):
+            needed = used + sides * panel * packed.bytes
+            now, later = zip(*packed.passes, strict=True)
+            sizes = panel, min(chunk, panel), tile, memory, needed
+            return Plan(now, *sizes, later, packed.columns)
         panel //= 2
-    least = fixed + 2 * max(_bytes(source, f, problem) for f in _finest(features))
+    least = fixed + 2 * max(finest(source, f, problem) for f in features)
     raise ValueError(
         f"This Gram matrix does not fit {_gigabytes(memory)}: at least "
         f"{_gigabytes(least)} are needed, of which {_gigabytes(fixed)} for the result "
@@ -156,54 +140,25 @@ def _gigabytes(count: int) -> str:
 
 def _pack(
     source: Source, features: Sequence[Feature], problem: Problem, room: int
-) -> tuple[tuple[Feature, ...], ...] | None:
-    """Fill passes with features of at most `room` bytes per example in all."""
-    passes: list[list[Feature]] = [[]]
-    used = 0
-    for feature in features:
-        for part in _slices(source, feature, problem, room):
-            size = _bytes(source, part, problem)
-            if size > room:
-                return None
-            if used + size > room:
-                passes.append([])
-                used = 0
-            passes[-1].append(part)
-            used += size
-    return tuple(tuple(one) for one in passes)
-
-
-def _slices(
-    source: Source, feature: Feature, problem: Problem, room: int
-) -> list[Feature]:
-    """Cut rows along their output features, so that one slice fits."""
-    if not isinstance(feature, Rows):
-        return [feature]
-    single = _bytes(source, feature._replace(stop=feature.start + 1), problem)
-    width = max(1, room // single)
-    ends = range(feature.start, feature.stop, width)
-    return [feature._replace(start=s, stop=min(s + width, feature.stop)) for s in ends]
-
-
-def _finest(features: Sequence[Feature]) -> list[Feature]:
-    """Features cut as far as they can be."""
-    return [
-        f._replace(stop=f.start + 1) if isinstance(f, Rows) else f for f in features
-    ]
-
-
-def _bytes(source: Source, feature: Feature, problem: Problem) -> int:
-    numbers = cost(source, feature, problem.num_outputs).numbers
-    return numbers * problem.feature_itemsize
+) -> Packed | None:
+    """Passes; on an accelerator those with fewer runs of the network."""
+    packed = pack(source, features, problem, room)
+    if backend() == "cpu" or (packed and len(packed.passes) == 1):
+        return packed
+    kept = pack(source, features, problem, room, keep=True)
+    both = [choice for choice in (packed, kept) if choice is not None]
+    return min(both, key=lambda choice: len(choice.passes), default=None)
 
 
 def _activation_bytes(source: Source, problem: Problem) -> int:
-    """Bytes of one example on its way forth and back: every variable made of data."""
+    """Bytes of one example on its way forth and back: what XLA does not fuse away."""
     program = source.program
-    made = [i for equation in program.equations for i in equation.outputs]
+    made = set(program.inputs)
+    for equation in program.equations:
+        if equation.name not in _FUSED:
+            made.update(i for i in (*equation.inputs, *equation.outputs) if i is not None)
     sizes = [
         program.shapes[i].size * program.shapes[i].dtype.itemsize
-        for i in (*made, *program.inputs)
-        if i in program.of_data
+        for i in made & program.of_data
     ]
-    return (1 + problem.num_outputs) * sum(sizes)
+    return (1 + problem.num_outputs) * max(sum(sizes), 1)

@@ -10,11 +10,11 @@ from .._checks import batch_size
 from .._types import AnyArray, Apply, Inputs, Params
 from ..models import check_apply
 from . import engine
-from .active import active_features
 from .features import Feature
 from .forms import choose
 from .network import Network, read
-from .planning import Problem, plan
+from .packing import Problem
+from .planning import backend, plan
 from .request import Request
 
 
@@ -71,7 +71,7 @@ def prepare(
     check_apply(apply, params, x_1)
     network = read(apply, params, x_1, request)
     item = 8 if _widest(network) == 8 else 4
-    stored = 2 if request.precision == "fast" and engine.backend() == "gpu" else item
+    stored = 2 if request.precision == "fast" and backend() == "gpu" else item
     c = network.num_outputs
     problem = Problem(n, m, c, x_2 is None, item, stored, full=full)
     features = choose(
@@ -100,15 +100,6 @@ def job_of(prepared: Prepared, request: Request) -> engine.Job:
     """
     network, problem = prepared.network, prepared.problem
     made = plan(network.source, prepared.features, problem, request.memory)
-    if len(made.passes) > 1 and engine.backend() == "gpu":
-        features = active_features(
-            network.source,
-            prepared.features,
-            network.values,
-            [prepared.x_1],
-            made.chunk,
-        )
-        made = plan(network.source, features, problem, request.memory)
     return engine.Job(
         network.source,
         network.values,

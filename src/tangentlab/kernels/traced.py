@@ -33,15 +33,32 @@ def gram(
     right = left
     if not problem.symmetric:
         right = compute(network.source, features, network.values, batches[1])
+    K = sum_of_products(features, left, right, problem)
+    if problem.full or not problem.symmetric:
+        return K
+    return jnp.tril(K) + jnp.tril(K, -1).T
+
+
+def sum_of_products(
+    features: Sequence[Feature], left: Sequence, right: Sequence, problem: Problem
+) -> Array:
+    """The Gram matrix of features that were formed.
+
+    Args:
+        features: The features.
+        left: Arrays of each, along the rows.
+        right: Arrays of each, along the columns.
+        problem: Whether outputs are kept apart, and how exact the result is.
+
+    Returns:
+        The mean over outputs `(n, m)`, or `(n, c, m, c)` in full.
+    """
     formula = "ncmd->ncmd" if problem.full else "ncmc->nm"
     dtype = jnp.float64 if problem.itemsize == 8 else jnp.float32
     K = jnp.zeros((), dtype)
     for feature, a, b in zip(features, left, right, strict=True):
         K = K + _product(feature, a, b, formula).astype(dtype)
-    if problem.full:
-        return K
-    K = K / problem.num_outputs
-    return jnp.tril(K) + jnp.tril(K, -1).T if problem.symmetric else K
+    return K if problem.full else K / problem.num_outputs
 
 
 def _product(feature: Feature, left, right, formula: str) -> Array:

@@ -1,6 +1,7 @@
 """Every plan is checked against plain gradients before it runs."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -34,13 +35,14 @@ def verify(
     done = (tuple(features), network.differentiated)
     if done in network.source.verified:
         return
-    few = [jnp.asarray(a[:_EXAMPLES]) for a in x]
+    few, values = _on_host(([a[:_EXAMPLES] for a in x], network.values))
     coarse = _COARSE * _resolution(network)
-    wrong = _mismatches(network, features, few, network.values, max(_ROUGH, coarse))
+    wrong = _mismatches(network, features, few, values, max(_ROUGH, coarse))
     if wrong and coarse < _ROUGH:
         with jax.enable_x64(True):
-            values = Values(*(_wider(part) for part in network.values))
-            wrong = _mismatches(network, features, _wider(few), values, _EXACT)
+            values = Values(*(_on_host(_wider(part)) for part in values))
+            few = _on_host(_wider(few))
+            wrong = _mismatches(network, features, few, values, _EXACT)
     if wrong:
         names = ", ".join(network.names[leaf] or "params" for leaf in wrong)
         raise RuntimeError(
@@ -49,6 +51,11 @@ def verify(
             "fixed, `tl.jacobian` gives the exact Jacobian."
         )
     network.source.verified.add(done)
+
+
+def _on_host(tree: Any) -> Any:
+    """Arrays on the CPU, which compiles while an accelerator's programs are compiled."""
+    return jax.device_put(tree, jax.local_devices(backend="cpu")[0])
 
 
 def _resolution(network: Network) -> float:

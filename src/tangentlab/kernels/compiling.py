@@ -1,0 +1,64 @@
+"""Compiling several functions side by side, before they are needed.
+
+XLA compiles one function on one core; the functions of a plan are known together.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import lru_cache
+from typing import Any
+
+import jax
+import numpy as np
+
+from .compat import compile_lowered
+
+_THREADS = 8
+
+
+def ahead(function: Callable[..., Any], *args: Any) -> None:
+    """Start to compile a function for arguments like these.
+
+    Args:
+        function: The result of `jax.jit`.
+        *args: Arguments, or what `jax.eval_shape` says of them.
+    """
+    _request(function, args)
+
+
+def call(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function, compiled before or now.
+
+    Args:
+        function: The result of `jax.jit`.
+        *args: Arguments, numpy or JAX arrays.
+
+    Returns:
+        What it returns.
+    """
+    return _request(function, args).result()(*args)
+
+
+def _request(function: Callable[..., Any], args: Any) -> Future:
+    leaves, tree = jax.tree.flatten(args)
+    shapes = tuple((np.shape(leaf), np.dtype(leaf.dtype)) for leaf in leaves)
+    config: Any = jax.config
+    settings = config.jax_enable_x64, config.jax_default_device
+    return _compiled(function, tree, shapes, *settings)
+
+
+@lru_cache(maxsize=1)
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="tangentlab-compile")
+
+
+@lru_cache(maxsize=256)
+def _compiled(function, tree, shapes, x64: bool, device: Any) -> Future:
+    structs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in shapes]
+    args = jax.tree.unflatten(tree, structs)
+
+    def compile_it() -> Any:  # settings belong to a thread
+        with jax.enable_x64(x64), jax.default_device(device):
+            return compile_lowered(function.lower(*args))
+
+    return _pool().submit(compile_it)

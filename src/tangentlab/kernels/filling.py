@@ -1,0 +1,352 @@
+"""Features of all examples on an accelerator, chunk by chunk.
+
+One run of the network fills slabs of rows, pairs of inputs and deltas, and whatever is
+kept to form features of later; what is kept is turned into slabs and pairs without the
+network.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jaxtyping import Array, Bool
+
+from .._types import AnyArray
+from . import device
+from .backward import Factors
+from .compiling import call
+from .device import Precision
+from .features import Feature, Outer, Rows, Source, Values, factors, form
+from .forms import cost
+from .packing import Pass
+
+
+class Layout(NamedTuple):
+    """Where the examples of one side of a Gram matrix lie in its rows.
+
+    Attributes:
+        n: Number of examples.
+        chunk: Examples that run through the network at once.
+        tile: Rows of a tile.
+        rows: Rows in memory, a multiple of `tile`.
+        each: Rows an example has: its outputs, where they are kept apart, else one.
+    """
+
+    n: int
+    chunk: int
+    tile: int
+    rows: int
+    each: int
+
+    def offsets(self) -> list[int]:
+        """First examples of the chunks; the last is moved back to be full.
+
+        Returns:
+            One number per chunk; some examples are computed twice.
+        """
+        last = self.n - self.chunk
+        return [min(start, last) for start in range(0, self.n, self.chunk)]
+
+
+class Form(NamedTuple):
+    """In which form features are kept.
+
+    Attributes:
+        num_outputs: Outputs of the network.
+        apart: Whether outputs are rows of their own; else the mean is taken.
+        precision: Of the products.
+        dtype: Of what the network makes.
+        width: Columns of a slab.
+        columns: The most columns of a slice that is formed later.
+    """
+
+    num_outputs: int
+    apart: bool
+    precision: Precision
+    dtype: Any
+    width: int
+    columns: int
+
+    @property
+    def operand(self) -> Any:
+        """The dtype of operands of products."""
+        return jnp.bfloat16 if self.precision in ("fast", "high") else self.dtype
+
+    @property
+    def parts(self) -> int:
+        """How many numbers stand for one in an operand."""
+        return 2 if self.precision == "high" else 1
+
+    @property
+    def raw(self) -> Any:
+        """The dtype of what is kept as the network made it."""
+        return jnp.bfloat16 if self.precision == "fast" else self.dtype
+
+    def slabs(self, columns: int) -> int:
+        """How many slabs so many columns take.
+
+        Args:
+            columns: The columns.
+
+        Returns:
+            Their number.
+        """
+        return math.ceil(columns / self.width)
+
+
+class Filled(NamedTuple):
+    """What a run of the network leaves on the device.
+
+    Attributes:
+        slabs: Rows, `(rows, width)` each.
+        pairs: Inputs `(g, rows, p, i)` and deltas `(g, rows, p, o)`, for each feature.
+        kept: Inputs and deltas as the network made them, by site.
+        alive: Of the features taken for zero, which are not.
+    """
+
+    slabs: list[Array]
+    pairs: list[list[Array]]
+    kept: dict[int, list[Array]]
+    alive: Bool[Array, " idle"]
+
+
+@lru_cache(maxsize=32)
+def compiled_factors(source: Source) -> Any:
+    """The network's backward pass, one function for all passes of a plan.
+
+    Args:
+        source: The network.
+
+    Returns:
+        A function of the parameters' values and a batch.
+    """
+    return jax.jit(partial(factors, source))
+
+
+def sites_of(source: Source, feature: Feature) -> tuple[int, ...]:
+    """The sites a feature is made of.
+
+    Args:
+        source: The network.
+        feature: The feature.
+
+    Returns:
+        Positions in the list of sites.
+    """
+    if isinstance(feature, Outer | Rows):
+        return feature.piece.sites
+    sites = enumerate(source.sites)
+    return tuple(i for i, s in sites if s.leaves.intersection(feature.leaves))
+
+
+def columns_of(source: Source, features: Sequence[Feature], form: Form) -> int:
+    """Columns that the rows among some features have together.
+
+    Args:
+        source: The network.
+        features: The features.
+        form: In which form they are kept.
+
+    Returns:
+        Their number.
+    """
+    total = sum(
+        cost(source, f, form.num_outputs).numbers
+        for f in features
+        if not isinstance(f, Outer)
+    )
+    return total // form.num_outputs if form.apart else total
+
+
+def empty(
+    source: Source, one: Pass, idle: tuple[int, ...], form: Form, layout: Layout
+) -> Filled:
+    """Zeros that a run of the network fills.
+
+    Args:
+        source: The network.
+        one: The pass.
+        idle: Sites taken for zero.
+        form: In which form features are kept.
+        layout: Where the examples lie.
+
+    Returns:
+        The buffers.
+    """
+    slabs = form.slabs(columns_of(source, one.now, form))
+    sites = {site for feature in one.later for site in sites_of(source, feature)}
+    return Filled(
+        empty_slabs(slabs, form, layout),
+        [empty_pair(f, form, layout) for f in one.now if isinstance(f, Outer)],
+        {site: _empty_site(source, site, form, layout) for site in sorted(sites)},
+        jnp.zeros(len(idle), bool),
+    )
+
+
+def empty_slabs(count: int, form: Form, layout: Layout) -> list[Array]:
+    """Slabs of zeros.
+
+    Args:
+        count: How many.
+        form: In which form features are kept.
+        layout: Where the examples lie.
+
+    Returns:
+        The slabs.
+    """
+    shape = layout.rows, form.parts * form.width
+    return [jnp.zeros(shape, form.operand) for _ in range(count)]
+
+
+def empty_pair(feature: Outer, form: Form, layout: Layout) -> list[Array]:
+    """Zeros for the inputs and deltas of a feature.
+
+    Args:
+        feature: The feature.
+        form: In which form features are kept.
+        layout: Where the examples lie.
+
+    Returns:
+        Both buffers.
+    """
+    g, p, i, o = feature.piece[2:]
+    wide = o if form.apart else form.num_outputs * o
+    shapes = [(g, layout.rows, p, form.parts * size) for size in (i, wide)]
+    return [jnp.zeros(shape, form.operand) for shape in shapes]
+
+
+def _empty_site(source: Source, number: int, form: Form, layout: Layout) -> list[Array]:
+    program, site = source.program, source.sites[number]
+    equation = program.equations[site.equation]
+    given = program.shapes[equation.inputs[1 - site.operand]].shape
+    deltas = form.num_outputs, *program.shapes[equation.outputs[0]].shape
+    return [jnp.zeros((layout.n, *shape), form.raw) for shape in (given, deltas)]
+
+
+@lru_cache(maxsize=128)
+def compiled_fill(source: Source, one: Pass, idle: tuple[int, ...], kept_as: Form):
+    """The function that writes a chunk's features where they belong.
+
+    Args:
+        source: The network.
+        one: The pass.
+        idle: Sites taken for zero.
+        kept_as: In which form features are kept.
+
+    Returns:
+        A function of the buffers, whose memory it reuses, the parameters' values, the
+        chunk's factors and its first example.
+    """
+    rows = [f for f in one.now if not isinstance(f, Outer)]
+    outer = [f for f in one.now if isinstance(f, Outer)]
+
+    @partial(jax.jit, donate_argnums=0)
+    def fill(buffers: Filled, values: Values, made: Factors, offset: Array) -> Filled:
+        slabs, pairs, kept, alive = buffers
+        if rows:
+            parts = [form(source, f, values, made)[0] for f in rows]
+            slabs = place_rows(slabs, parts, offset, kept_as)
+        pairs = [
+            place_pair(pair, form(source, f, values, made), offset, kept_as)
+            for f, pair in zip(outer, pairs, strict=True)
+        ]
+        kept = {
+            site: [
+                lax.dynamic_update_slice_in_dim(into, a.astype(into.dtype), offset, 0)
+                for into, a in zip(both, _at_site(made, site), strict=True)
+            ]
+            for site, both in kept.items()
+        }
+        seen = [jnp.any(made.deltas[site] != 0) for site in idle]
+        return Filled(slabs, pairs, kept, alive | jnp.stack(seen) if seen else alive)
+
+    return fill
+
+
+def _at_site(made: Factors, site: int) -> tuple[Array, Array]:
+    return made.inputs[site], made.deltas[site]
+
+
+def place_rows(slabs, parts: Sequence[Array], offset: Array, kept_as: Form):
+    """Write rows `(b, c, q)` of a chunk into slabs.
+
+    Args:
+        slabs: The slabs.
+        parts: Rows of each feature.
+        offset: First example.
+        kept_as: In which form features are kept.
+
+    Returns:
+        The slabs with the rows written.
+    """
+    b, c = parts[0].shape[:2]
+    if kept_as.apart:
+        flat = [part.reshape(b * c, -1) for part in parts]
+        return device.place_rows(slabs, flat, offset * c, 1.0, kept_as.precision)
+    flat = [part.reshape(b, -1) for part in parts]
+    scale = 1 / math.sqrt(c)
+    return device.place_rows(slabs, flat, offset, scale, kept_as.precision)
+
+
+def place_pair(pair, arrays, offset: Array, kept_as: Form):
+    """Write inputs `(b, g, p, i)` and deltas `(b, c, g, p, o)` of a chunk.
+
+    Args:
+        pair: The buffers.
+        arrays: Inputs and deltas.
+        offset: First example.
+        kept_as: In which form features are kept.
+
+    Returns:
+        The buffers with the values written.
+    """
+    A, D = arrays
+    b, c, g, p, o = D.shape
+    A = A.swapaxes(0, 1)
+    if kept_as.apart:
+        D = D.transpose(2, 0, 1, 3, 4).reshape(g, b * c, p, o)
+        A, offset = jnp.repeat(A, c, axis=1), offset * c
+        return device.place_outer(pair, A, D, offset, kept_as.precision)
+    D = D.transpose(2, 0, 3, 1, 4).reshape(g, b, p, c * o) / math.sqrt(c)
+    return device.place_outer(pair, A, D, offset, kept_as.precision)
+
+
+def run_network(
+    source: Source,
+    one: Pass,
+    idle: tuple[int, ...],
+    kept_as: Form,
+    layout: Layout,
+    values: Values,
+    x: Sequence[AnyArray],
+    look: Callable[[Factors], None],
+) -> Filled:
+    """Run the network over all examples and keep what a pass needs.
+
+    Args:
+        source: The network.
+        one: The pass.
+        idle: Sites taken for zero.
+        kept_as: In which form features are kept.
+        layout: Where the examples lie.
+        values: Values of the parameters.
+        x: Arrays of the examples.
+        look: Shown the factors of the first chunk.
+
+    Returns:
+        The features.
+    """
+    buffers = empty(source, one, idle, kept_as, layout)
+    write = compiled_fill(source, one, idle, kept_as)
+    for number, at in enumerate(layout.offsets()):
+        batch = [jnp.asarray(a[at : at + layout.chunk]) for a in x]
+        made = call(compiled_factors(source), values, batch)
+        if number == 0:
+            look(made)
+        buffers = call(write, buffers, values, made, np.int32(at))
+    return buffers
