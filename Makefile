@@ -6,7 +6,7 @@ RUNS ?= runs
 BENCH ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-browser check format bench-cpu clean
+.PHONY: help demo test test-slow test-browser check format bench-cpu bench-gpu clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,6 +48,9 @@ check: $(VENV)/.dev ## Lint, formatting and types
 format: $(VENV)/.dev ## Format the code and sort its imports
 	$(BIN)/ruff check --fix --select I .
 	$(BIN)/ruff format .
+
+bench-gpu: $(VENV)/.run ## tl.gram on an accelerator, all of CIFAR-10; writes docs/benchmarks.md (15 minutes; options in BENCH)
+	$(BIN)/python -m benchmarks.gpu $(BENCH)
 
 bench-cpu: $(VENV)/.run ## tl.gram beside its peers on the CPU; writes docs/benchmarks.md (hours; options in BENCH)
 	$(BIN)/python -m benchmarks.cpu $(BENCH)
