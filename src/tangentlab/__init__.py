@@ -11,11 +11,13 @@ from .analysis import alignment as alignment
 from .analysis import energy_concentration as energy_concentration
 from .analysis import kernel_distance as kernel_distance
 from .data import Dataset as Dataset
+from .kernels import TiledGram as TiledGram
 from .kernels import gram as gram
 from .kernels import gram_by_parameter as gram_by_parameter
 from .kernels import gram_diagonal as gram_diagonal
 from .kernels import gram_full as gram_full
 from .kernels import jacobian as jacobian
+from .kernels import open_gram as open_gram
 from .models import Model as Model
 from .models import linearize as linearize
 from .models import taylor_expand as taylor_expand

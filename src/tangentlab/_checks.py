@@ -1,10 +1,21 @@
 """Argument checks that stages share: what is wrong, what came, how to fix it."""
 
 from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
 
 import jax
 
-from ._types import AnyArray, Inputs
+from ._types import Inputs
+
+
+@runtime_checkable
+class Shaped(Protocol):
+    """Whatever has a shape: an array, in memory or on disk."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its length along each axis."""
+        ...
 
 
 def check_known(what: str, name: str, known: Iterable[str]) -> None:
@@ -23,7 +34,7 @@ def check_known(what: str, name: str, known: Iterable[str]) -> None:
         raise ValueError(f"Unknown {what} {name!r}. Known: {', '.join(known)}.")
 
 
-def check_square(name: str, array: AnyArray) -> None:
+def check_square(name: str, array: Shaped) -> None:
     """Raise unless the array is a square matrix.
 
     Args:
@@ -33,15 +44,13 @@ def check_square(name: str, array: AnyArray) -> None:
     Raises:
         ValueError: If it is not two-dimensional with equal sides.
     """
-    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+    if len(array.shape) != 2 or array.shape[0] != array.shape[1]:
         raise ValueError(
             f"`{name}` must be a square Gram matrix (n, n), got shape {array.shape}."
         )
 
 
-def check_same_rows(
-    name_1: str, array_1: AnyArray, name_2: str, array_2: AnyArray
-) -> None:
+def check_same_rows(name_1: str, array_1: Shaped, name_2: str, array_2: Shaped) -> None:
     """Raise unless both arrays have the same length along axis 0.
 
     Args:

@@ -6,15 +6,21 @@ from contextlib import contextmanager
 Advance = Callable[[int], None]
 """Call it with the number of units just finished."""
 
+_WINDOW = 600.0  # seconds over which speed is estimated: one unit may take minutes
+
 
 @contextmanager
-def progress_bar(title: str, total: int, *, show: bool) -> Iterator[Advance]:
-    """A bar with count, elapsed and remaining time, on standard error; it stays.
+def progress_bar(
+    title: str, total: int, *, show: bool, done: int = 0, unit: str = ""
+) -> Iterator[Advance]:
+    """A bar with count, rate, elapsed and remaining time, on standard error; it stays.
 
     Args:
         title: What is being done.
         total: Number of units.
         show: Draw it; otherwise nothing is imported and nothing printed.
+        done: Units finished before, by an earlier run; they do not count for the rate.
+        unit: What the units are, for the rate.
 
     Yields:
         The function that advances the bar.
@@ -25,7 +31,6 @@ def progress_bar(title: str, total: int, *, show: bool) -> Iterator[Advance]:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
-        MofNCompleteColumn,
         Progress,
         TextColumn,
         TimeElapsedColumn,
@@ -33,13 +38,38 @@ def progress_bar(title: str, total: int, *, show: bool) -> Iterator[Advance]:
     )
 
     columns = [
-        TextColumn("{task.description:<28}"),
-        BarColumn(bar_width=32),
-        MofNCompleteColumn(),
+        TextColumn("{task.description:<16}"),
+        BarColumn(bar_width=16),
+        TextColumn("{task.fields[count]}"),
+        TextColumn("{task.fields[rate]}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     ]
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(title, total=total)
-        yield lambda units: bar.advance(task, units)
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, speed_estimate_period=_WINDOW) as bar:
+        count = f"{_count(done)}/{_count(total)}"
+        number = bar.add_task(title, total=total, completed=done, count=count, rate="")
+        task = bar.tasks[0]
+
+        def advance(units: int) -> None:
+            bar.advance(number, units)
+            average = (task.completed - done) / (task.elapsed or 1.0)
+            rate = f"{_short(task.speed or average)} {unit}".rstrip() + "/s"
+            count = f"{_count(int(task.completed))}/{_count(total)}"
+            bar.update(number, count=count, rate=rate)
+
+        yield advance
+
+
+def _count(number: int) -> str:
+    return str(number) if number < 10**7 else _short(float(number))
+
+
+def _short(number: float) -> str:
+    """Three digits and a prefix, such as `1.23 M`."""
+    prefixes = ["", "k", "M", "G", "T"]
+    while number >= 999.5 and len(prefixes) > 1:
+        number /= 1000
+        prefixes.pop(0)
+    return f"{number:.3g} {prefixes[0]}".rstrip()

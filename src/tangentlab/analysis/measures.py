@@ -16,6 +16,7 @@ from jaxtyping import Array, Float
 from .._checks import batch_size, check_same_rows, check_square
 from .._linalg import HIGHEST, blocks, take
 from .._types import AnyArray, Apply, Inputs, Params
+from ..kernels import TiledGram
 from ..models import check_apply
 from ..spectra import spectrum
 
@@ -80,7 +81,7 @@ def alignment(
 
 
 def energy_concentration(
-    K: Float[AnyArray, "n n"], y: Float[AnyArray, " n"], num: int
+    K: Float[AnyArray | TiledGram, "n n"], y: Float[AnyArray, " n"], num: int
 ) -> Float[Array, ""]:
     r"""Share of a target's norm in the leading eigenvectors of a kernel.
 
@@ -103,7 +104,7 @@ def energy_concentration(
 
 
 def kernel_distance(
-    K: Float[AnyArray, "n n"], L: Float[AnyArray, "n n"]
+    K: Float[AnyArray | TiledGram, "n n"], L: Float[AnyArray | TiledGram, "n n"]
 ) -> Float[Array, ""]:
     r"""Cosine distance between two Gram matrices.
 

@@ -5,3 +5,5 @@ from .empirical import gram_by_parameter as gram_by_parameter
 from .empirical import gram_diagonal as gram_diagonal
 from .empirical import gram_full as gram_full
 from .jacobians import jacobian as jacobian
+from .tiled_gram import TiledGram as TiledGram
+from .tiled_gram import open_gram as open_gram

@@ -1,8 +1,8 @@
 """Runs a plan: pair by pair of panels, on the CPU or on an accelerator."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -16,6 +16,7 @@ from .._types import AnyArray
 from . import accelerator, host
 from .device import Precision
 from .features import Feature, Source, Values, Whole, compute
+from .panels import Panels
 from .planning import Plan, Problem, backend
 from .traced import energies
 
@@ -75,40 +76,53 @@ def panel_pairs(problem: Problem, panel: int) -> list[tuple[slice, slice]]:
 
 
 def run(
-    job: Job, pairs: list[tuple[slice, slice]], advance: Advance
+    job: Job, pairs: Iterable[tuple[slice, slice]], advance: Advance, kept: int = 1
 ) -> Iterator[Block]:
-    """Compute blocks of a Gram matrix.
+    """Compute blocks of a Gram matrix; none depends on which others are asked for.
 
     Args:
         job: The computation.
         pairs: Which blocks, from `panel_pairs`.
         advance: Told the number of pairs of examples done, times passes.
+        kept: Panels along the rows whose features stay in memory, beside one along the
+            columns, where one pass computes all features.
 
     Yields:
         Each block when it is finished.
     """
     use_host = backend() == "cpu"
+    panels = Panels(
+        partial(_features, job),
+        (job.x_1, job.x_2),
+        symmetric=job.problem.symmetric,
+        group=kept * job.plan.panel if len(job.plan.passes) == 1 else 0,
+    )
     for rows, columns in pairs:
         same = job.problem.symmetric and rows == columns
-        x = [[a[rows] for a in job.x_1], [a[columns] for a in job.x_2]]
         n, m = rows.stop - rows.start, columns.stop - columns.start
         part = replace(job.problem, n=n, m=m, symmetric=same)
         if use_host:
-            values: Any = _on_host(job, part, x, advance)
+            values: Any = _on_host(job, part, panels, (rows, columns), advance)
         else:
+            x = [[a[rows] for a in job.x_1], [a[columns] for a in job.x_2]]
             values = accelerator.run(
                 job.source, job.plan, part, job.values, x, job.precision, advance
             )
         yield Block(rows, columns, values)
 
 
-def _on_host(job: Job, part: Problem, x, advance: Advance) -> np.ndarray:
+def _on_host(
+    job: Job,
+    part: Problem,
+    panels: Panels,
+    pair: tuple[slice, slice],
+    advance: Advance,
+) -> np.ndarray:
     c = part.num_outputs
     shape = (part.n, c, part.m, c) if part.full else (part.n, part.m)
     K = np.zeros(shape, np.float64 if part.itemsize == 8 else np.float32)
     for features in job.plan.passes:
-        left = _features(job, features, x[0])
-        right = None if part.symmetric else _features(job, features, x[1])
+        left, right = panels.pair(features, *pair)
         for i, feature in enumerate(features):
             other = None if right is None else right[i]
             host.add_products(K, feature, left[i], other, part.full)

@@ -20,8 +20,8 @@ _SHARE = {"cpu": 0.6, "gpu": 0.9}  # of free memory taken unless told otherwise
 _CHUNK_BYTES = {"cpu": 2**27, "gpu": 2**32}  # a CPU's caches want small chunks
 _TILE = {"cpu": 2048, "gpu": 8192}
 _FUSED = frozenset(
-    "abs add add_any broadcast_in_dim convert_element_type copy cos custom_jvp_call div "
-    "erf exp expand_dims expm1 integer_pow log log1p logistic max min mul neg pow "
+    "abs add add_any broadcast_in_dim convert_element_type copy cos custom_jvp_call "
+    "div erf exp expand_dims expm1 integer_pow log log1p logistic max min mul neg pow "
     "reshape rsqrt select_n sign sin sqrt square squeeze sub tanh transpose".split()
 )  # operations whose results stay in registers
 _MOST_PASSES = 64  # beyond, running the network again costs more than panels do
@@ -38,7 +38,7 @@ class Plan:
         tile: Rows and columns of one product.
         memory: Bytes the plan may use.
         needed: Bytes it expects to use.
-        later: Features formed after each pass of what it keeps; see `keeping.py`.
+        later: Features formed after each pass of what it keeps; see `packing.py`.
         columns: The most columns of what is formed later at once.
         idle: Features that were zero on the first examples, and are only looked at.
     """
@@ -88,7 +88,11 @@ def free_memory() -> int:
 
 
 def plan(
-    source: Source, features: Sequence[Feature], problem: Problem, memory: int | None
+    source: Source,
+    features: Sequence[Feature],
+    problem: Problem,
+    memory: int | None,
+    largest: int | None = None,
 ) -> Plan:
     """Cut features into passes, and examples into panels, that fit memory.
 
@@ -97,6 +101,8 @@ def plan(
         features: What is to be computed.
         problem: Its size.
         memory: Bytes that may be used; a share of what is free by default.
+        largest: The largest panel, where each block of the result leaves memory when it
+            is finished; None if the result stays.
 
     Returns:
         The plan.
@@ -111,26 +117,32 @@ def plan(
     chunk = max(1, min(longest, wish))
     result = problem.result_bytes(problem.n, problem.m)
     copies = 1 if backend() == "gpu" else 2  # a GPU's is copied when features are gone
-    fixed = chunk * per_example + copies * result
-    panel = longest
+    fixed = chunk * per_example + (copies * result if largest is None else 0)
+    panel = longest if largest is None else min(largest, longest)
     while panel >= 1:
         tile = min(panel, _TILE[backend()])
         used = fixed + 4 * problem.result_bytes(tile, tile)
         sides = 1 if problem.symmetric and panel == longest else 2
-        room = (memory - used) // (sides * panel)
+        held = sides * panel
+        if largest is not None:  # a block on its way out, a chunk on its way in
+            used += 2 * problem.result_bytes(panel, panel)
+            held += min(chunk, panel)
+        room = (memory - used) // held
         packed = _pack(source, features, problem, room)
         if packed and (len(packed.passes) <= _MOST_PASSES or panel <= chunk):
-            needed = used + sides * panel * packed.bytes
+            needed = used + held * packed.bytes
             now, later = zip(*packed.passes, strict=True)
             sizes = panel, min(chunk, panel), tile, memory, needed
             return Plan(now, *sizes, later, packed.columns)
         panel //= 2
     least = fixed + 2 * max(finest(source, f, problem) for f in features)
+    to_disk = largest is None and not problem.full
     raise ValueError(
         f"This Gram matrix does not fit {_gigabytes(memory)}: at least "
         f"{_gigabytes(least)} are needed, of which {_gigabytes(fixed)} for the result "
         "and one batch on its way through "
-        "the network. Allow more with `memory=`, or compute fewer samples at a time."
+        "the network. Allow more with `memory=`, or compute fewer samples at a time"
+        + (", or write the result to disk with `store=`." if to_disk else ".")
     )
 
 
@@ -156,7 +168,9 @@ def _activation_bytes(source: Source, problem: Problem) -> int:
     made = set(program.inputs)
     for equation in program.equations:
         if equation.name not in _FUSED:
-            made.update(i for i in (*equation.inputs, *equation.outputs) if i is not None)
+            made.update(
+                i for i in (*equation.inputs, *equation.outputs) if i is not None
+            )
     sizes = [
         program.shapes[i].size * program.shapes[i].dtype.itemsize
         for i in made & program.of_data

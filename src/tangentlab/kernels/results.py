@@ -7,7 +7,7 @@ from jaxtyping import Array
 
 from .._progress import Advance
 from .._types import AnyArray
-from .engine import Job, panel_pairs, run
+from .engine import Block, Job, panel_pairs, run
 
 
 def collect(job: Job, advance: Advance) -> AnyArray:
@@ -62,19 +62,43 @@ def check_finite(K: AnyArray) -> Array:
     K = jnp.asarray(K)
     if bool(_all_finite(K)):
         return K
-    bad = ~np.isfinite(np.asarray(K))
+    raise ValueError(_blame(~np.isfinite(np.asarray(K))))
+
+
+def check_block_finite(block: Block, symmetric: bool) -> None:
+    """Refuse a block that is not finite, and say which example is to blame.
+
+    Args:
+        block: A block of a Gram matrix, in host memory.
+        symmetric: Whether rows and columns of the whole are the same examples.
+
+    Raises:
+        ValueError: If an entry is NaN or infinite.
+    """
+    bad = ~np.isfinite(block.values)
+    if bad.any():
+        first = block.rows.start, block.columns.start
+        raise ValueError(_blame(bad, first, "x_1" if symmetric else "x_2"))
+
+
+def _blame(bad: np.ndarray, first: tuple[int, int] = (0, 0), other: str = "x_2") -> str:
+    """Say where entries are bad, of a block that starts at `first`."""
     if bad.ndim == 4:
-        bad = bad.any(axis=(1, 3))
+        bad = np.any(bad, axis=(1, 3), keepdims=True)[:, 0, :, 0]
     rows = np.flatnonzero(bad if bad.ndim == 1 else np.all(bad, axis=-1))
     columns = np.flatnonzero(bad if bad.ndim == 1 else np.all(bad, axis=0))
     if len(rows):
-        where = f"example {rows[0]} of `x_1` ({len(rows)} examples are affected)"
+        where = _examples("x_1", rows + first[0])
     elif len(columns):
-        where = f"example {columns[0]} of `x_2` ({len(columns)} examples are affected)"
+        where = _examples(other, columns + first[1])
     else:
-        i, j = np.argwhere(bad)[0]
-        where = f"example {i} of `x_1` with example {j} of `x_2`"
-    raise ValueError(
+        i, j = np.argwhere(bad)[0] + first
+        where = f"example {i} of `x_1` with example {j} of `{other}`"
+    return (
         f"The gradient is NaN or infinite for {where}: look for it in the parameters, "
         "in that example, and for a derivative that does not exist there."
     )
+
+
+def _examples(name: str, affected: np.ndarray) -> str:
+    return f"example {affected[0]} of `{name}` ({len(affected)} in all are affected)"

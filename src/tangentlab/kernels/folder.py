@@ -1,0 +1,98 @@
+"""The folder of tiles: whether it can be filled, and what a full disk says."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import jax
+import numpy as np
+from jax.core import Tracer
+from jaxtyping import PyTree
+
+from .._aside import is_partial
+from .manifest import NAME, read_manifest
+from .tiles import Grid, Place
+
+
+def check_store(folder: Path, arguments: PyTree) -> None:
+    """Refuse a folder that cannot be filled, before any work is done.
+
+    Args:
+        folder: The folder; made if it is not there.
+        arguments: What `tl.gram` was called with.
+
+    Raises:
+        ValueError: If it holds something else, or arguments are traced.
+        OSError: If it cannot be written to.
+    """
+    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(arguments)):
+        raise ValueError(
+            "`store` writes files, which a traced function cannot do: call `tl.gram` "
+            "outside of `jit`, `vmap` and `grad`, or leave `store` out."
+        )
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise ValueError(f"`store` must be a folder, but {folder} is a file.")
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"`store` cannot be written to: {folder}: {error.strerror}. Choose a "
+            "folder that can.",
+        ) from error
+    names = sorted(path.name for path in folder.iterdir() if not is_partial(path))
+    if NAME in names:
+        read_manifest(folder)
+    elif names:
+        raise ValueError(
+            f"`store` must be an empty or new folder, or one that `tl.gram` has begun, "
+            f"but {folder} has no {NAME} and holds {', '.join(names[:3])}"
+            f"{' and more' if len(names) > 3 else ''}."
+        )
+
+
+def check_space(grid: Grid, missing: list[Place]) -> None:
+    """Refuse to begin what the disk cannot hold.
+
+    Args:
+        grid: The tiles.
+        missing: Those to be written.
+
+    Raises:
+        OSError: If there is too little space; says how much.
+    """
+    needed = sum(map(grid.num_bytes, missing))
+    free = shutil.disk_usage(grid.folder).free
+    if needed > free:
+        raise OSError(
+            f"The tiles to be written to {grid.folder} take {needed:,} bytes, but only "
+            f"{free:,} are free on that disk. Make room, or choose a folder on another."
+        )
+
+
+def write_tile(grid: Grid, place: Place, values: np.ndarray) -> None:
+    """Write a tile.
+
+    Args:
+        grid: The tiles.
+        place: Which one.
+        values: Its entries.
+
+    Raises:
+        OSError: If the disk is full, or fails; says what is kept and how to go on.
+    """
+    try:
+        grid.write(place, values)
+    except OSError as error:
+        places = list(grid.places())
+        missing = [other for other in places if not grid.is_there(other)]
+        raise OSError(
+            error.errno,
+            f"Tile {grid.path(place)} ({grid.num_bytes(place):,} bytes) cannot be "
+            f"written: {error.strerror}. {len(places) - len(missing)} of {len(places)} "
+            "tiles are finished and stay; the others take "
+            f"{sum(map(grid.num_bytes, missing)):,} bytes. Make room, and call "
+            "`tl.gram` again with the same `store`: it goes on from there.",
+        ) from error
