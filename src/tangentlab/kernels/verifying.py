@@ -54,7 +54,7 @@ def verify(
 
 
 def _on_host(tree: Any) -> Any:
-    """Arrays on the CPU, which compiles while an accelerator's programs are compiled."""
+    """Arrays on the CPU, which works while an accelerator's programs are compiled."""
     return jax.device_put(tree, jax.local_devices(backend="cpu")[0])
 
 
