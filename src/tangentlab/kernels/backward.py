@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from .program import Program
+from .program import Equation, Program
 from .sites import Site
 
 
@@ -53,7 +53,7 @@ def backward(
                     operands[site.operand] = probes[which]
                 else:
                     inputs[which] = operands[1 - site.operand]
-            results = equation.evaluate(*operands)
+            results = _evaluate(equation, operands, at.get(number, ()))
             for which, site in at.get(number, ()):
                 if site.meeting is not None:
                     results = [results[0] + probes[which]]
@@ -64,6 +64,14 @@ def backward(
     basis = jnp.eye(outputs.size, dtype=outputs.dtype)
     (deltas,) = jax.vmap(pull)(basis)
     return Factors(inputs, deltas)
+
+
+def _evaluate(equation: Equation, operands: list[Any], sites) -> list[Any]:
+    for _, site in sites:
+        if site.meeting is not None and site.meeting.product is not None:
+            given, weight = operands[1 - site.operand], operands[site.operand]
+            return [site.meeting.product(given, weight)]
+    return equation.evaluate(*operands)
 
 
 def _probes(program: Program, sites: Sequence[Site], weights: dict[int, Any]) -> list:

@@ -120,12 +120,10 @@ def _on_host(
 ) -> np.ndarray:
     c = part.num_outputs
     shape = (part.n, c, part.m, c) if part.full else (part.n, part.m)
-    K = np.zeros(shape, np.float64 if part.itemsize == 8 else np.float32)
+    K = host.zeros(shape, np.float64 if part.itemsize == 8 else np.float32)
     for features in job.plan.passes:
         left, right = panels.pair(features, *pair)
-        for i, feature in enumerate(features):
-            other = None if right is None else right[i]
-            host.add_products(K, feature, left[i], other, part.full)
+        host.add_products(K, features, left, right)
         advance(part.n * part.m)
     if part.symmetric:
         side = part.n * (c if part.full else 1)
@@ -152,8 +150,8 @@ def by_leaf(job: Job) -> dict[int, np.ndarray]:
                 feature.leaves[0] if isinstance(feature, Whole) else feature.piece.leaf
             )
             K = parts.setdefault(leaf, np.zeros((problem.n, problem.m), dtype))
-            other = None if right is None else right[i]
-            host.add_products(K, feature, left[i], other, False)
+            other = None if right is None else right[i : i + 1]
+            host.add_products(K, [feature], left[i : i + 1], other)
     for K in parts.values():
         if problem.symmetric:
             host.mirror(K)
@@ -199,7 +197,7 @@ def _features(
     for start in range(0, n, chunk):
         # The last chunk is moved back to be full; its first examples are done twice.
         at = min(start, n - chunk)
-        batch = [jnp.asarray(a[at : at + chunk]) for a in x]
+        batch = [np.asarray(a)[at : at + chunk] for a in x]
         made = [tuple(map(_as_numpy, arrays)) for arrays in function(job.values, batch)]
         if chunk == n:
             return made

@@ -9,19 +9,17 @@ with the input $a$ (or its patches) and the backpropagated $\delta$. A meeting s
 to cut both into `(groups, positions, features)` and how to put the gradient together.
 """
 
-import itertools
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from . import convolutions
 from .program import Equation, Program
-
-_FEW_FEATURES = 64 * 64  # below, XLA's own transposed convolution is faster on a CPU
 
 Inputs = Float[Array, "g p i"]
 Deltas = Float[Array, "g p o"]
@@ -42,6 +40,8 @@ class Meeting(NamedTuple):
             operand and the cut deltas.
         assemble: Brings `(groups, fan_in, fan_out)` into the weight's shape.
         layout: Equal for two meetings exactly if `assemble` is.
+        product: The equation's result from the data and the weight, in a faster way;
+            None where there is none.
     """
 
     operand: int
@@ -54,6 +54,7 @@ class Meeting(NamedTuple):
     gradient: Callable[[Array, Deltas], Float[Array, "g i o"]]
     assemble: Callable[[Float[Array, "g i o"]], Array]
     layout: tuple
+    product: Callable[[Array, Array], Array] | None = None
 
 
 def meeting(program: Program, equation: Equation) -> Meeting | None:
@@ -123,104 +124,17 @@ def _dot(dimension_numbers, shapes, operand: int) -> Meeting:
 def _convolution(params, shapes, out) -> Meeting | None:
     if params["batch_group_count"] != 1:
         return None
-    spec = params["dimension_numbers"]
-    lhs, rhs, res = spec.lhs_spec, spec.rhs_spec, spec.out_spec
-    groups = params["feature_group_count"]
-    window = tuple(shapes[1][i] for i in rhs[2:])
-    channels, features = shapes[1][rhs[1]], shapes[1][rhs[0]]
-    batch = shapes[0][lhs[0]]
-    spatial = [out[i] for i in res[2:]]
-    positions = batch * math.prod(spatial)
-    size, fan_out = math.prod(window), features // groups
-
-    def shifts(a):
-        return _shifted(a.transpose(lhs[0], *lhs[2:], lhs[1]), params, out, window)
-
-    def inputs(a):
-        patches = jnp.stack([s.reshape(positions, -1) for s in shifts(a)], axis=1)
-        patches = patches.reshape(positions, size, groups, channels)
-        return patches.transpose(2, 0, 1, 3).reshape(groups, positions, size * channels)
-
-    def deltas(delta):
-        delta = delta.transpose(res[0], *res[2:], res[1])
-        return delta.reshape(positions, groups, fan_out).swapaxes(0, 1)
-
-    def gradient(a, cut):
-        if jax.default_backend() == "cpu" and channels * fan_out <= _FEW_FEATURES:
-            return transposed(a, cut)
-        pieces = [
-            jnp.einsum("pgi,gpo->gio", s.reshape(positions, groups, channels), cut)
-            for s in shifts(a)
-        ]
-        stacked = jnp.stack(pieces, axis=1)
-        return stacked.reshape(groups, size * channels, cut.shape[2])
-
-    def transposed(a, cut):  # the convolution that JAX itself transposes to
-        width = cut.shape[2]
-        order = (lhs[0], *lhs[2:], lhs[1])
-        delta = cut.swapaxes(0, 1).reshape(batch, *spatial, groups * width)
-
-        def convolve(w):
-            return jax.lax.conv_general_dilated(
-                a.transpose(order),
-                w,
-                params["window_strides"],
-                params["padding"],
-                params["lhs_dilation"],
-                params["rhs_dilation"],
-                _channels_last(len(window)),
-                groups,
-                precision=params["precision"],
-            )
-
-        zero = jnp.zeros((*window, channels, groups * width), a.dtype)
-        (g,) = jax.vjp(convolve, zero)[1](delta.astype(a.dtype))
-        g = g.reshape(size * channels, groups, width)
-        return g.swapaxes(0, 1)
-
-    def assemble(g):
-        g = g.reshape(groups, *window, channels, fan_out)
-        order = (0, len(window) + 2, len(window) + 1, *range(1, len(window) + 1))
-        g = g.transpose(order).reshape(features, channels, *window)
-        return g.transpose(np.argsort(rhs))
-
-    layout = ("convolution", rhs, groups)
+    conv = convolutions.read(params, shapes, out)
     return Meeting(
-        1, groups, positions, size * channels, fan_out, inputs, deltas, gradient,
-        assemble, layout,
-    )  # fmt: skip
-
-
-def _channels_last(rank: int) -> jax.lax.ConvDimensionNumbers:
-    data = (0, rank + 1, *range(1, rank + 1))
-    return jax.lax.ConvDimensionNumbers(data, (rank + 1, rank, *range(rank)), data)
-
-
-def _shifted(a, params, out, window) -> list[Array]:
-    """The input as each offset of the window sees it: `(batch, *out, channels)`."""
-    strides, dilation = params["window_strides"], params["rhs_dilation"]
-    spatial = [out[i] for i in params["dimension_numbers"].out_spec[2:]]
-    padding = [
-        (low, high, inner - 1)
-        for (low, high), inner in zip(
-            params["padding"], params["lhs_dilation"], strict=True
-        )
-    ]
-    zero = jnp.zeros((), a.dtype)
-    padded = jax.lax.pad(a, zero, [(0, 0, 0), *padding, (0, 0, 0)])
-    made = []
-    for offset in itertools.product(*map(range, window)):
-        start = [o * d for o, d in zip(offset, dilation, strict=True)]
-        stop = [
-            s + (n - 1) * step + 1
-            for s, n, step in zip(start, spatial, strides, strict=True)
-        ]
-        made.append(
-            jax.lax.slice(
-                padded,
-                (0, *start, 0),
-                (a.shape[0], *stop, a.shape[-1]),
-                (1, *strides, 1),
-            )
-        )
-    return made
+        1,
+        conv.groups,
+        conv.positions,
+        conv.fan_in,
+        conv.fan_out,
+        partial(convolutions.patches, conv),
+        partial(convolutions.cut_deltas, conv),
+        partial(convolutions.gradient, conv),
+        partial(convolutions.assemble, conv),
+        ("convolution", conv.weight, conv.groups),
+        partial(convolutions.product, conv) if convolutions.is_product(conv) else None,
+    )

@@ -17,7 +17,8 @@ from .features import Feature, Source
 from .packing import Packed, Pass, Problem, finest, pack
 
 _SHARE = {"cpu": 0.6, "gpu": 0.9}  # of free memory taken unless told otherwise
-_CHUNK_BYTES = {"cpu": 2**27, "gpu": 2**32}  # a CPU's caches want small chunks
+_CHUNK_BYTES = {"cpu": 2**24, "gpu": 2**32}  # a CPU's caches want small chunks
+_FEWEST = 8  # examples of a chunk, memory permitting: products of fewer are slow
 _TILE = {"cpu": 2048, "gpu": 8192}
 _FUSED = frozenset(
     "abs add add_any broadcast_in_dim convert_element_type copy cos custom_jvp_call "
@@ -113,8 +114,8 @@ def plan(
     memory = free_memory() if memory is None else memory
     per_example = _activation_bytes(source, problem)
     longest = max(problem.n, problem.m)
-    wish = min(memory // 8, _CHUNK_BYTES[backend()]) // per_example
-    chunk = max(1, min(longest, wish))
+    wish = max(_FEWEST, _CHUNK_BYTES[backend()] // per_example)
+    chunk = max(1, min(longest, wish, memory // 8 // per_example))
     result = problem.result_bytes(problem.n, problem.m)
     copies = 1 if backend() == "gpu" else 2  # a GPU's is copied when features are gone
     fixed = chunk * per_example + (copies * result if largest is None else 0)

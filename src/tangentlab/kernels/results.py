@@ -59,6 +59,8 @@ def check_finite(K: AnyArray) -> Array:
     Raises:
         ValueError: If an entry is NaN or infinite.
     """
+    if isinstance(K, np.ndarray) and np.isfinite(K.sum()):  # then its terms are too
+        return jax.device_put(K)
     K = jnp.asarray(K)
     if bool(_all_finite(K)):
         return K
