@@ -6,6 +6,10 @@ from jaxtyping import Bool, Float
 from .._types import AnyArray
 
 
+class AccuracyWarning(UserWarning):
+    """Some of what was asked for is not known to the accuracy asked for."""
+
+
 class Spectrum(eqx.Module):
     r"""Eigenpairs of a Gram matrix, $K v_j = \mu_j v_j$, the largest first.
 
@@ -16,13 +20,16 @@ class Spectrum(eqx.Module):
         eigenvalues: $\mu_j$ of the matrix, descending.
         eigenvectors: $v_j$ as columns of unit norm; the entry of largest magnitude is
             positive.
-        residuals: $\|K v_j - \mu_j v_j\|$.
+        residuals: $\|K v_j - \mu_j v_j\|$, evaluated in float64.
         unresolved: True where the gap to a neighbor is within the resolution, so that
             the vector is an arbitrary one of its cluster.
         resolution: Eigenvalues are known up to about this, the rounding of the matrix
-            given: machine epsilon of its dtype times $\mu_0$.
+            given: machine epsilon of its dtype times the largest magnitude.
         num_negative: How many computed eigenvalues are below zero.
         num_below_resolution: How many computed eigenvalues are below the resolution.
+        num_unconverged: How many residuals did not reach the tolerance.
+        trace: Of the matrix, the sum of all its eigenvalues; None where unknown.
+        method: How it was computed: `dense`, `krylov` or `nystrom`.
     """
 
     eigenvalues: Float[AnyArray, " k"]
@@ -32,8 +39,16 @@ class Spectrum(eqx.Module):
     resolution: float
     num_negative: int
     num_below_resolution: int
+    num_unconverged: int = 0
+    trace: float | None = None
+    method: str = "dense"
 
     @property
     def mercer(self) -> Float[AnyArray, " k"]:
         r"""Eigenvalues of the kernel operator, $\lambda_j = \mu_j / n$."""
         return self.eigenvalues / self.eigenvectors.shape[0]
+
+    @property
+    def num_unresolved(self) -> int:
+        """How many eigenvectors are arbitrary ones of a cluster."""
+        return int(self.unresolved.sum())

@@ -1,0 +1,132 @@
+"""What a decomposition refuses, with the messages."""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float
+
+from .._linalg import blocks
+
+_STRIP = 2**24  # entries that are looked at at once
+
+
+def check_num(num: int, n: int) -> None:
+    """Raise unless that many pairs can be asked for.
+
+    Args:
+        num: How many pairs.
+        n: Side of the matrix.
+
+    Raises:
+        ValueError: If `num` is outside 1..n.
+    """
+    if not 1 <= num <= n:
+        raise ValueError(f"`num` must lie in 1..{n}, got {num}.")
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Raise unless a tolerance can be met.
+
+    Args:
+        tolerance: A share of an eigenvalue.
+
+    Raises:
+        ValueError: If it is not between 0 and 1.
+    """
+    if not 0 < tolerance < 1:
+        raise ValueError(
+            "`tolerance` is a share of an eigenvalue and must lie between 0 and 1, "
+            f"such as 1e-8, got {tolerance}."
+        )
+
+
+def check_symmetric(asymmetry: float, largest: float, epsilon: float) -> None:
+    """Raise where a matrix and its transpose differ by more than rounding.
+
+    Args:
+        asymmetry: The largest difference.
+        largest: The largest entry.
+        epsilon: Machine epsilon of the matrix.
+
+    Raises:
+        ValueError: If the difference is a thousand times what rounding makes.
+    """
+    if asymmetry > 1e3 * epsilon * largest:
+        raise ValueError(
+            f"`K` must be symmetric, but K and its transpose differ by {asymmetry:.3g} "
+            f"(largest entry {largest:.3g}). Compute it on one set of samples."
+        )
+
+
+def check_finite(K: Float[np.ndarray, "n m"]) -> None:
+    """Raise where a matrix is not finite.
+
+    Args:
+        K: The matrix.
+
+    Raises:
+        ValueError: If an entry is NaN or infinite; says in which row.
+    """
+    for rows in blocks(len(K), max(1, _STRIP // max(1, K.shape[1]))):
+        finite = np.isfinite(K[rows]).all(axis=1)
+        if not finite.all():
+            raise ValueError(finite_message(rows.start + int(finite.argmin())))
+
+
+def finite_message(row: int) -> str:
+    """What to say of a matrix that is not finite.
+
+    Args:
+        row: Its first row that is not.
+
+    Returns:
+        The message.
+    """
+    return (
+        f"`K` holds NaN or infinite entries, the first in row {row}: look at the "
+        "network's outputs and gradients there."
+    )
+
+
+def check_product(V: Any, made: Any) -> None:
+    """Raise unless a product is one of a finite square matrix.
+
+    Args:
+        V: Vectors, as columns.
+        made: The product with them.
+
+    Raises:
+        ValueError: If it is of another shape, or not finite.
+    """
+    if made.shape != V.shape:
+        raise ValueError(
+            f"The product with vectors of shape {V.shape} has shape {made.shape}: it "
+            "must be that of a square matrix with columns."
+        )
+    if not np.isfinite(np.asarray(made.sum())):
+        raise ValueError(
+            "A product with `K` holds NaN or infinite entries: look at the network's "
+            "outputs and gradients."
+        )
+
+
+def check_random_product(V: Any, made: Any, epsilon: float) -> None:
+    """Raise unless a product with random vectors is one of a symmetric matrix.
+
+    Args:
+        V: Random orthonormal vectors, as columns.
+        made: The product with them.
+        epsilon: Its relative rounding error.
+
+    Raises:
+        ValueError: If it differs from that of the transpose by more than rounding.
+    """
+    within = np.asarray(V.T @ made)
+    asymmetry = np.abs(within - within.T).max()
+    size = float(np.sqrt(np.asarray((made * made).sum(axis=0)).max()))
+    if asymmetry > 1e3 * epsilon * size:
+        raise ValueError(
+            f"`K` must be symmetric, but u K v and v K u differ by {asymmetry:.3g} for "
+            f"unit vectors whose products have norm {size:.3g}. Compute it on one set "
+            "of samples."
+        )

@@ -1,0 +1,143 @@
+r"""Dense eigendecomposition on an accelerator, in the kernel's own precision.
+
+A float32 decomposition is exact for a matrix $10^{-7} \mu_0$ away, more than many an
+eigenvalue. So the leading pairs $X, \Lambda$ are found first, by products in float64,
+and what is decomposed is $K - X (\Lambda - s) X^\top$, with $s$ just above the
+rest: its largest eigenvalue is a hundredth or thousandth of the kernel's, and so are
+the errors. Eigenvalues are Rayleigh quotients and residuals, all in float64.
+"""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
+
+from .._linalg import blocks
+from .checking import check_symmetric, finite_message
+from .describing import Solution
+from .matrix_free import search
+from .multiplying import multiply_on_device
+
+_LEADING = 256  # pairs found first, of at least 16 times as many
+_TOLERANCE = 1e-9  # of their residuals
+_PANEL = 2048  # vectors in float64 at once
+_STRIP = 2**27  # entries of a kernel that are looked at at once
+
+
+def device_pairs(K: Float[Array, "n n"], num: int, epsilon: float) -> Solution:
+    """Decompose a matrix where it is.
+
+    Cost `O(n^3)` time; `n^2` numbers for the vectors and, while it runs, about four
+    times as much.
+
+    Args:
+        K: Symmetric matrix on a device.
+        num: How many leading pairs.
+        epsilon: Machine epsilon of its dtype.
+
+    Returns:
+        The pairs, with vectors on the device in the matrix's dtype, at least float32.
+    """
+    with jax.enable_x64(True), jax.default_device(next(iter(K.devices()))):
+        _check(K, epsilon)
+        X, lam = _leading(K, epsilon)
+        V = jnp.linalg.eigh(_flattened(K, X, lam), symmetrize_input=False)[1]
+        lam, residuals = np.empty(len(V)), np.empty(len(V))
+        first = len(V) - X.shape[1]  # eigenvalues ascend: the leading ones come last
+        for at in blocks(len(V), _PANEL):
+            panel = _panel(V, X, at.start, at.stop - at.start, first)
+            panel, lam[at], residuals[at] = _evaluated(K, panel)
+            V = _replaced(V, panel, at.start)
+        order = np.argsort(-lam, stable=True)[:num]
+        V = jnp.take(V, order, axis=1)
+    return Solution(lam[order], V, residuals[order], "dense")
+
+
+def _check(K: Array, epsilon: float) -> None:
+    asymmetry = largest = 0.0
+    for rows in blocks(len(K), max(1, _STRIP // len(K))):
+        found = _look(K, rows.start, rows.stop - rows.start)
+        difference, size, row = (part.item() for part in found)
+        if not np.isfinite(size):
+            raise ValueError(finite_message(rows.start + int(row)))
+        asymmetry, largest = max(asymmetry, difference), max(largest, size)
+    check_symmetric(asymmetry, largest, epsilon)
+
+
+@partial(jax.jit, static_argnums=2)
+def _look(K: Array, start: ArrayLike, size: int) -> tuple[Array, Array, Array]:
+    """Asymmetry and size of a strip of rows, and its first row that is not finite."""
+    strip = jax.lax.dynamic_slice_in_dim(K, start, size)
+    other = jax.lax.dynamic_slice_in_dim(K, start, size, axis=1)
+    finite = jnp.isfinite(strip).all(axis=1)
+    largest = jnp.where(finite.all(), jnp.abs(strip).max(), jnp.inf)
+    return jnp.abs(strip - other.T).max(), largest, jnp.argmin(finite)
+
+
+def _leading(K: Array, epsilon: float) -> tuple[Array, np.ndarray]:
+    """Some leading pairs in float64, ascending; none where they are no help."""
+    n, none = len(K), (jnp.zeros((len(K), 0), jnp.float64), np.zeros(0))
+    num = min(_LEADING, n // 16)
+    if num == 0 or K.dtype == jnp.float64:
+        return none
+    found = search(
+        lambda V: multiply_on_device(K, V),
+        n,
+        num,
+        tolerance=_TOLERANCE,
+        epsilon=epsilon,
+        xp=jnp,
+    )
+    clear = int((found.values > 10 * epsilon * np.abs(found.values).max()).sum())
+    if found.num_unconverged or clear == 0:
+        return none
+    X, _ = jnp.linalg.qr(jnp.asarray(found.vectors[:, :clear][:, ::-1]))
+    return X, found.values[:clear][::-1]
+
+
+def _flattened(K: Array, X: Array, lam: np.ndarray) -> Array:
+    """The matrix with its leading eigenvalues moved to twice the least of them."""
+    if K.dtype == jnp.float64:
+        return K
+    excess = jnp.asarray(lam - 2 * lam.min(initial=np.inf) if len(lam) else lam)
+    rows = blocks(len(K), max(1, _STRIP // len(K)))
+    strips = [_lowered(K, X, excess, at.start, at.stop - at.start) for at in rows]
+    return jnp.concatenate(strips)
+
+
+@partial(jax.jit, static_argnums=4)
+def _lowered(K: Array, X: Array, excess: Array, start: ArrayLike, size: int) -> Array:
+    strip = jax.lax.dynamic_slice_in_dim(K, start, size).astype(jnp.float64)
+    part = jax.lax.dynamic_slice_in_dim(X, start, size)
+    return (strip - (part * excess[None]) @ X.T).astype(jnp.float32)
+
+
+@partial(jax.jit, static_argnums=(3, 4))
+def _panel(V: Array, X: Array, start: ArrayLike, size: int, first: int) -> Array:
+    """Vectors in float64: the leading ones, and others made orthogonal to them."""
+    panel = jax.lax.dynamic_slice_in_dim(V, start, size, axis=1).astype(jnp.float64)
+    if X.shape[1]:
+        index = start + jnp.arange(size)
+        taken = jnp.take(X, jnp.maximum(index - first, 0), axis=1)
+        others = panel - X @ (X.T @ panel)
+        panel = jnp.where((index >= first)[None], taken, others)
+    panel = panel / jnp.linalg.norm(panel, axis=0)[None]
+    largest = jnp.take_along_axis(panel, jnp.abs(panel).argmax(axis=0)[None], axis=0)
+    return panel * jnp.where(largest < 0, -1.0, 1.0)
+
+
+def _evaluated(K: Array, panel: Array) -> tuple[Array, np.ndarray, np.ndarray]:
+    """Vectors, their Rayleigh quotients and residuals."""
+    made = multiply_on_device(K, panel)
+    lam = (panel * made).sum(axis=0)
+    residuals = jnp.linalg.norm(made - panel * lam[None], axis=0)
+    return panel, np.asarray(lam), np.asarray(residuals)
+
+
+@partial(jax.jit, donate_argnums=0)
+def _replaced(V: Array, panel: Array, start: ArrayLike) -> Array:
+    """All vectors, some of them new, in the place of the old ones."""
+    return jax.lax.dynamic_update_slice_in_dim(V, panel.astype(V.dtype), start, axis=1)
