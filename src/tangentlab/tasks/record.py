@@ -1,28 +1,47 @@
-"""The record that the tasks stage returns."""
+"""The record that the tasks stage returns.
+
+>>> import numpy as np
+>>> Task(np.zeros((4, 2)), np.array([0.0, 1.0, 1.0, 0.0]), num_train=3, name="points")
+Task(points, 4 samples, 3 train, balance 0.50)
+"""
+
+from typing import Literal, get_args
 
 import equinox as eqx
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Float
 
+from .._checks import check_known
 from .._types import AnyArray
 
 DEGENERATE = 0.95
 """Above this share of one class, accuracy says nothing."""
 
+Kind = Literal["binary", "regression"]
+"""Labels 0 and 1, or real-valued targets."""
+
 
 class Task(eqx.Module):
-    """Binary classification of samples, the training split first, then the test split.
+    """Targets for samples, the training split first, then the test split.
 
-    Tasks made from one data set share its `x`; they differ in labels.
+    Tasks made from one data set share its `x`; they differ in targets.
 
     Attributes:
         x: Samples.
-        y: Labels, 0 or 1.
+        y: Labels, 0 or 1; for regression any finite numbers.
         num_train: How many samples, from the first on, belong to the training split.
         name: What the task is called in tables and figures.
-        index: Index of the eigenfunction the labels come from, from 0; None otherwise.
+        index: Index of the eigenfunction, or direction, the labels come from, counted
+            from 0; None otherwise.
         unresolved: The eigenfunction lies in a cluster of eigenvalues that rounding
             does not separate, so another machine may find other labels.
+        kind: `"binary"` or `"regression"`.
+        source: Where the labels come from, such as `"own"` for the network's own kernel
+            at its own initialization, or `"seed 7"`; empty where there is nothing to
+            tell.
+        symbol: The paper's letter for what `index` counts, `"phi"` or `"u"`. The paper
+            counts from 1: index 0 is its phi_1.
     """
 
     x: Float[AnyArray, "n ..."]
@@ -31,14 +50,18 @@ class Task(eqx.Module):
     name: str = eqx.field(static=True, default="task")
     index: int | None = eqx.field(static=True, default=None)
     unresolved: bool = eqx.field(static=True, default=False)
+    kind: Kind = eqx.field(static=True, default="binary")
+    source: str = eqx.field(static=True, default="")
+    symbol: str = eqx.field(static=True, default="phi")
 
     def __check_init__(self):
-        """Refuse labels that are not binary or do not fit the samples.
+        """Refuse targets that are not of their kind or do not fit the samples.
 
         Raises:
-            ValueError: For labels other than 0 and 1, unequal lengths, or a split that
-                leaves one part empty.
+            ValueError: For labels other than 0 and 1, targets that are not finite,
+                an unknown kind, unequal lengths, or a split that leaves one part empty.
         """
+        check_known("kind of task", self.kind, get_args(Kind))
         n = len(self.x)
         if self.y.shape != (n,):
             raise ValueError(
@@ -50,25 +73,68 @@ class Task(eqx.Module):
                 f"{self.name}: both splits need samples, got num_train = "
                 f"{self.num_train} of {n}."
             )
-        strange = np.setdiff1d(np.asarray(self.y), [0, 1])
-        if strange.size:
-            raise ValueError(
-                f"{self.name}: labels must be 0 or 1, got {strange[0]:g}; threshold "
-                "real-valued targets first."
-            )
+        _check_targets(self.name, self.kind, np.asarray(self.y))
 
     @property
     def balance(self) -> float:
-        """Share of samples labeled 1."""
-        return float(np.mean(np.asarray(self.y, np.float64)))
+        """Share of samples labeled 1; for regression, of targets above 0."""
+        return float(np.mean(np.asarray(self.y) > 0))
 
     @property
     def test_chance(self) -> float:
-        """Test accuracy of the better constant answer."""
-        share = float(np.mean(np.asarray(self.y[self.num_train :], np.float64)))
+        """Test accuracy of the better constant answer, of a sign for regression."""
+        share = float(np.mean(np.asarray(self.y[self.num_train :]) > 0))
         return max(share, 1 - share)
 
     @property
     def degenerate(self) -> bool:
-        """One class has more than 95 % of the samples."""
-        return max(self.balance, 1 - self.balance) > DEGENERATE
+        """A constant is all there is to learn.
+
+        One class has more than 95 % of the samples; for regression, the mean explains
+        more than 95 % of the targets' mean square.
+        """
+        if self.kind == "binary":
+            return max(self.balance, 1 - self.balance) > DEGENERATE
+        y = np.asarray(self.y, np.float64)
+        return bool(np.mean(y) ** 2 >= DEGENERATE * np.mean(y**2))
+
+    @property
+    def flags(self) -> list[str]:
+        """Why results on this task need care: `degenerate`, `unresolved`, or none."""
+        named = {"degenerate": self.degenerate, "unresolved": self.unresolved}
+        return [flag for flag, holds in named.items() if holds]
+
+    def __repr__(self) -> str:
+        title = self.name
+        if self.index is not None:
+            title += f" (the paper's {self.symbol}_{self.index + 1})"
+        parts = [title]
+        if self.kind != "binary":
+            parts.append(self.kind)
+        if self.source:
+            parts.append(f"source: {self.source}")
+        if _holds_numbers(self.y):  # else it stands for an array, as under `jax.jit`
+            parts += [f"{len(self.x):,} samples", f"{self.num_train:,} train"]
+            parts += [f"balance {self.balance:.2f}", *self.flags]
+        return f"Task({', '.join(parts)})"
+
+
+def _holds_numbers(array: object) -> bool:
+    return isinstance(array, AnyArray) and not isinstance(array, Tracer)
+
+
+def _check_targets(name: str, kind: Kind, y: np.ndarray) -> None:
+    if kind == "regression":
+        bad = ~np.isfinite(y)
+        if bad.any():
+            raise ValueError(
+                f"{name}: targets must be finite, got {y[bad][0]} for sample "
+                f"{int(bad.argmax())} ({int(bad.sum())} of {len(y)} are not)."
+            )
+        return
+    strange = np.setdiff1d(y, [0, 1])
+    if strange.size:
+        raise ValueError(
+            f"{name}: labels must be 0 or 1, got {strange[0]:g}; threshold real-valued "
+            "targets first, or make it a regression task."
+        )

@@ -1,0 +1,92 @@
+import dataclasses
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import tangentlab as tl
+
+X = np.arange(10.0).reshape(5, 2)
+LABELS = np.array([0.0, 1.0, 1.0, 0.0, 1.0])
+
+
+def test_a_binary_task_prints_its_sizes_and_its_balance():
+    task = tl.Task(X, LABELS, 3, name="points")
+    assert str(task) == "Task(points, 5 samples, 3 train, balance 0.60)"
+    assert repr(task) == str(task) and task.flags == [] and task.kind == "binary"
+
+
+def test_an_eigenfunction_prints_the_number_the_paper_gives_it():
+    task = tl.Task(X, LABELS, 3, name="cifar10 eigenfunction 4", index=4, source="own")
+    assert str(task).startswith(
+        "Task(cifar10 eigenfunction 4 (the paper's phi_5), source: own, 5 samples"
+    )
+
+
+def test_thousands_are_separated():
+    task = tl.Task(np.zeros((60_000, 1)), np.arange(60_000.0) % 2, 50_000)
+    assert "60,000 samples, 50,000 train" in str(task)
+
+
+def test_flags_are_printed():
+    task = tl.Task(X, np.ones(5), 3, unresolved=True)
+    assert task.flags == ["degenerate", "unresolved"]
+    assert str(task).endswith("balance 1.00, degenerate, unresolved)")
+
+
+def test_a_task_prints_under_jit_and_without_its_arrays():
+    seen = []
+    task = tl.Task(X, LABELS, 3, name="points", index=0)
+
+    @jax.jit
+    def look(task):
+        seen.append(repr(task))
+        return task.y.sum()
+
+    assert look(jax.tree.map(jnp.asarray, task)) == 3
+    hollow = jax.tree.map(lambda leaf: None, task)
+    assert [*seen, repr(hollow)] == ["Task(points (the paper's phi_1))"] * 2
+
+
+def test_degenerate_begins_above_95_percent():
+    y = np.zeros(100)
+    y[:5] = 1
+    edge = tl.Task(np.zeros((100, 1)), y, 50)
+    assert edge.balance == 0.05 and not edge.degenerate
+    y = y.copy()
+    y[0] = 0
+    assert dataclasses.replace(edge, y=y).degenerate
+
+
+def test_regression_takes_real_targets_and_says_so():
+    y = np.array([-0.5, 2.0, 0.25, -1.0, -3.0])
+    task = tl.Task(X, y, 3, name="heat", kind="regression")
+    assert task.balance == 0.4 and task.test_chance == 1.0 and not task.degenerate
+    assert str(task) == "Task(heat, regression, 5 samples, 3 train, balance 0.40)"
+
+
+@pytest.mark.parametrize(
+    ("y", "degenerate"),
+    [
+        (np.zeros(5), True),
+        (np.full(5, -2.0), True),
+        (1 + 0.2 * np.array([1, -1, 1, -1, 0.0]), True),  # 1 / (1 + 0.032) > 0.95
+        (1 + 0.3 * np.array([1, -1, 1, -1, 0.0]), False),  # 1 / (1 + 0.072) < 0.95
+    ],
+)
+def test_regression_is_degenerate_where_the_mean_explains_it(y, degenerate):
+    assert tl.Task(X, y, 3, kind="regression").degenerate == degenerate
+
+
+@pytest.mark.parametrize(
+    ("y", "kind", "message"),
+    [
+        (LABELS - 0.5, "binary", "got -0.5; threshold .* or make it a regression task"),
+        (np.full(5, np.inf), "regression", r"got inf for sample 0 \(5 of 5 are not\)"),
+        (LABELS, "ranking", "Unknown kind of task 'ranking'. Known: binary, regress"),
+    ],
+)
+def test_targets_of_another_kind_raise(y, kind, message, no_type_checks):
+    with pytest.raises(ValueError, match=message):
+        tl.Task(X, y, 3, kind=kind)
