@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import tangentlab as tl
 from tangentlab.kernels import accelerator, engine
+from tangentlab.kernels.device import Precision
 from tangentlab.kernels.features import Outer, Rows
 from tangentlab.kernels.forms import choose
 from tangentlab.kernels.network import read
@@ -82,7 +83,7 @@ def test_panels_chunks_and_passes_change_nothing_but_rounding(
         np.testing.assert_array_equal(cut, cut.T)
 
 
-def _on_accelerator(job, precision="float32"):
+def _on_accelerator(job, precision: Precision = "float32"):
     """The path of GPUs, run here on the CPU."""
     x = [job.x_1, job.x_2]
     return accelerator.run(

@@ -12,6 +12,7 @@ from .linearized import taylor_expand as taylor_expand
 from .model import Model as Model
 from .registry import ModelName as ModelName
 from .registry import build as build
+from .samples import sample_of as sample_of
 from .zoo import lenet as lenet
 from .zoo import mlp as mlp
 from .zoo import resnet18 as resnet18

@@ -69,7 +69,13 @@ def from_haiku(
     init = compile_init(lambda key: init_variables(key)[0])
     state_0 = _unit_variances(state_0)
     return from_stateful(
-        init, evaluate, train, state_0, input_shape=input_shape, name=name
+        init,
+        evaluate,
+        train,
+        state_0,
+        input_shape=input_shape,
+        input_dtype=input_dtype,
+        name=name,
     )
 
 

@@ -72,7 +72,13 @@ def from_flax(
 
     init = compile_init(lambda key: init_variables(key).get("params", {}))
     return from_stateful(
-        init, evaluate, train, state_0, input_shape=input_shape, name=name
+        init,
+        evaluate,
+        train,
+        state_0,
+        input_shape=input_shape,
+        input_dtype=input_dtype,
+        name=name,
     )
 
 

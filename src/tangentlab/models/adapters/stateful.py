@@ -5,10 +5,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import DTypeLike
 
 from ..._types import Inputs, Params, PRNGKey, State
 from ..contract import check_input_shape
 from ..model import ApplyTrain, Model
+from ..samples import with_sample
 from ..trees import check_same_structure, dtype_of, is_differentiable
 
 
@@ -19,6 +21,7 @@ def from_stateful(
     state_0: State,
     *,
     input_shape: tuple[int, ...] | None = None,
+    input_dtype: DTypeLike = jnp.float32,
     name: str,
 ) -> Model:
     """Make a `Model` of functions that take parameters, state and a batch.
@@ -32,6 +35,7 @@ def from_stateful(
         train: `train(params, state, x) -> (outputs, state)`, statistics of the batch.
         state_0: The initial statistics; an empty dict if there are none.
         input_shape: Shape of one sample, to be checked if given.
+        input_dtype: What samples are made of.
         name: What the network is called in tables and figures.
 
     Returns:
@@ -49,7 +53,9 @@ def from_stateful(
             check_input(x)
             return evaluate(params, _widen(state, params), x)
 
-        return apply
+        if input_shape is None:
+            return apply
+        return with_sample(apply, input_shape, input_dtype)
 
     def apply_train(params, state, x):
         check_input(x)
