@@ -1,13 +1,36 @@
-"""The loss of binary classification on one logit, and its accuracy."""
+"""The losses of one output, and its accuracy."""
 
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float
 
+from ..tasks import Task
+
+LossName = Literal["cross_entropy", "square"]
+
+
+class Loss(NamedTuple):
+    """A loss of an output and its target.
+
+    Attributes:
+        value: The loss of each sample.
+        slope: Its derivative by the output.
+        curvature: The largest second derivative.
+    """
+
+    value: Callable[[Float[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
+    slope: Callable[[Float[Array, "..."], Float[Array, "..."]], Float[Array, "..."]]
+    curvature: float
+
 
 def cross_entropy(
-    logits: Float[Array, " n"], y: Float[Array, " n"]
-) -> Float[Array, " n"]:
+    logits: Float[Array, "..."], y: Float[Array, "..."]
+) -> Float[Array, "..."]:
     r"""Sigmoid cross-entropy, $\log(1 + e^f) - y f$, of each sample.
 
     Args:
@@ -20,14 +43,76 @@ def cross_entropy(
     return optax.sigmoid_binary_cross_entropy(logits, y)
 
 
-def correct(logits: Float[Array, " n"], y: Float[Array, " n"]) -> Bool[Array, " n"]:
-    """Whether each sample falls on its label's side of zero.
+def square(outputs: Float[Array, "..."], y: Float[Array, "..."]) -> Float[Array, "..."]:
+    r"""Half the squared error, $(f - y)^2 / 2$, of each sample.
 
     Args:
-        logits: Outputs of the network; exactly 0 counts as class 0.
-        y: Labels, 0 or 1.
+        outputs: Outputs $f$ of the network.
+        y: Targets.
+
+    Returns:
+        One loss per sample.
+    """
+    return (outputs - y) ** 2 / 2
+
+
+LOSSES: dict[LossName, Loss] = {
+    "cross_entropy": Loss(cross_entropy, lambda f, y: jax.nn.sigmoid(f) - y, 0.25),
+    "square": Loss(square, lambda f, y: f - y, 1.0),
+}
+
+
+def targets(task: Task, loss: LossName) -> Float[np.ndarray, " n"]:
+    """What a loss compares outputs with.
+
+    Args:
+        task: The task.
+        loss: The loss.
+
+    Returns:
+        Labels 0 and 1 for cross-entropy; for the square loss -1 and +1 in their place,
+        and targets of regression as they are.
+
+    Raises:
+        ValueError: For cross-entropy on a regression task.
+    """
+    y = np.asarray(task.y)
+    if loss == "square":
+        return 2 * y - 1 if task.kind == "binary" else y
+    if task.kind != "binary":
+        raise ValueError(
+            f"{task.name}: cross-entropy needs labels 0 and 1, this is a regression "
+            f"task with targets in [{y.min():g}, {y.max():g}]. Train it with "
+            "`Recipe(loss='square')`."
+        )
+    return y
+
+
+def correct(outputs: Float[Array, "..."], y: Float[Array, "..."]) -> Bool[Array, "..."]:
+    """Whether each sample falls on its target's side of zero.
+
+    Args:
+        outputs: Outputs of the network; exactly 0 counts as negative, or class 0.
+        y: Labels 0 and 1, or targets.
 
     Returns:
         One answer per sample.
     """
-    return (logits > 0) == jnp.asarray(y, bool)
+    return (outputs > 0) == (y > 0)
+
+
+def totals(
+    loss: Loss, outputs: Float[Array, " n"], y: Float[Array, " n"]
+) -> Float[Array, " 2"]:
+    """Summed loss and number of correct answers.
+
+    Args:
+        loss: The loss.
+        outputs: Outputs of the network.
+        y: Targets.
+
+    Returns:
+        Both numbers.
+    """
+    losses = loss.value(outputs, y)
+    return jnp.stack([losses.sum(), correct(outputs, y).sum(dtype=losses.dtype)])

@@ -2,10 +2,18 @@
 
 import dataclasses
 import math
+from typing import Literal, get_args
 
+import jax
 import jax.numpy as jnp
 import optax
 from jaxtyping import Array, ArrayLike, Float
+
+from .._checks import check_known
+from .losses import LOSSES, LossName
+from .schedules import SCHEDULES, ScheduleName
+
+OptimizerName = Literal["sgd", "adam"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -21,16 +29,32 @@ class Recipe:
     batch_size: int = 128
     """Samples in a step; an incomplete last batch of an epoch is left out."""
     learning_rate: float = 0.05
-    """Initial learning rate; it falls linearly to zero over all steps."""
+    """Largest learning rate."""
     momentum: float = 0.9
-    """Of the heavy ball: v <- momentum * v + gradient, params <- params - rate * v."""
+    """Of the heavy ball: v <- momentum * v + gradient, params <- params - rate * v. For
+    Adam the decay of the mean gradient."""
+    schedule: ScheduleName = "linear"
+    """The rate falls linearly to zero over all steps, stays constant, or rises from a
+    25th in the first 30 % of the steps and then falls to zero (one_cycle)."""
+    optimizer: OptimizerName = "sgd"
+    """sgd, or adam with its usual constants 0.999 and 1e-8."""
+    nesterov: bool = False
+    """Nesterov's momentum: params <- params - rate * (gradient + momentum * v)."""
+    weight_decay: float = 0.0
+    """Times the parameters, added to the gradient; of all parameters, biases too."""
+    start_decay: float = 0.0
+    """Times the distance from the initial parameters, added to the gradient."""
+    loss: LossName = "cross_entropy"
+    """cross_entropy, for labels 0 and 1; or square, half the squared error, for which
+    labels
+    0 and 1 become targets -1 and +1, and targets of regression stay as they are."""
 
     def __post_init__(self):
         """Refuse values no training can have.
 
         Raises:
-            ValueError: For an epoch count, batch size or rate that is not positive, or
-                a momentum outside [0, 1).
+            ValueError: For an epoch count, batch size or rate that is not positive, a
+                momentum outside [0, 1), a negative decay, or an unknown name.
         """
         for name in ("epochs", "batch_size"):
             value = getattr(self, name)
@@ -41,6 +65,13 @@ class Recipe:
             raise ValueError(f"`learning_rate` must be positive, got {rate}.")
         if not 0 <= self.momentum < 1:
             raise ValueError(f"`momentum` must lie in [0, 1), got {self.momentum}.")
+        for name in ("weight_decay", "start_decay"):
+            value = getattr(self, name)
+            if not 0 <= value < math.inf:
+                raise ValueError(f"`{name}` must be at least 0, got {value}.")
+        check_known("schedule", self.schedule, SCHEDULES)
+        check_known("optimizer", self.optimizer, get_args(OptimizerName))
+        check_known("loss", self.loss, LOSSES)
 
     def steps_per_epoch(self, num_train: int) -> int:
         """Number of full batches in the training split.
@@ -61,8 +92,34 @@ class Recipe:
             )
         return num_train // self.batch_size
 
-    def optimizer(self, num_train: int) -> optax.GradientTransformation:
-        """The optimizer for a training split of this size.
+    def rate(self, step: ArrayLike, num_train: int) -> Float[Array, ""]:
+        """The learning rate of a step.
+
+        Args:
+            step: Number of the step, from 0.
+            num_train: Number of training samples, which sets the number of steps.
+
+        Returns:
+            The rate, in the widest float there is: optax's own stay in float32.
+        """
+        steps = self.epochs * self.steps_per_epoch(num_train)
+        done = jnp.asarray(step, float) / steps
+        return self.learning_rate * SCHEDULES[self.schedule](done)
+
+    def rates(self, num_train: int) -> Float[Array, " k"]:
+        """The learning rates of all steps.
+
+        Args:
+            num_train: Number of training samples.
+
+        Returns:
+            One rate for each step.
+        """
+        steps = jnp.arange(self.epochs * self.steps_per_epoch(num_train))
+        return jax.vmap(lambda step: self.rate(step, num_train))(steps)
+
+    def make_optimizer(self, num_train: int) -> optax.GradientTransformation:
+        """The optimizer for a training split of this size, without the decays.
 
         Args:
             num_train: Number of training samples, which sets the number of steps.
@@ -70,10 +127,10 @@ class Recipe:
         Returns:
             An optax optimizer.
         """
-        steps = self.epochs * self.steps_per_epoch(num_train)
 
         def rate(step: ArrayLike) -> Float[Array, ""]:
-            # In the widest float there is: optax's own schedules stay in float32.
-            return self.learning_rate * (1 - jnp.asarray(step, float) / steps)
+            return self.rate(step, num_train)
 
-        return optax.sgd(rate, momentum=self.momentum)
+        if self.optimizer == "adam":
+            return optax.adam(rate, b1=self.momentum, nesterov=self.nesterov)
+        return optax.sgd(rate, momentum=self.momentum, nesterov=self.nesterov)

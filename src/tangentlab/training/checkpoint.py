@@ -1,0 +1,146 @@
+"""States of training on disk, so that a killed process goes on where it was.
+
+One `.npz` file per group of runs, without pickle, replaced in one step. It carries a
+fingerprint of what is being trained, so that another training does not go on from it.
+"""
+
+import hashlib
+import io
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._aside import remove_leftovers, write_aside
+
+_FINGERPRINT = "fingerprint"
+Tree = TypeVar("Tree")
+
+
+class Checkpoint(NamedTuple):
+    """Where the state of one group is kept.
+
+    Attributes:
+        path: The file.
+        every: Number of epochs between two states.
+        fingerprint: Of what is trained.
+    """
+
+    path: Path
+    every: int
+    fingerprint: str
+
+    def restore(self, tree: Tree) -> Tree:
+        """Read the last state.
+
+        Args:
+            tree: The state at the beginning.
+
+        Returns:
+            The last state, with the same structure; `tree` itself if there is none.
+
+        Raises:
+            ValueError: If the file is of another training.
+        """
+        if not self.path.exists():
+            return tree
+        with np.load(self.path, allow_pickle=False) as saved:
+            if str(saved[_FINGERPRINT]) != self.fingerprint:
+                raise ValueError(
+                    f"{self.path} is the state of another training: the network, the "
+                    "parameters, the tasks, the recipe or the key differ. Pass another "
+                    "folder as `checkpoint`, or remove this one."
+                )
+            leaves, structure = jax.tree.flatten(tree)
+            read = [
+                saved[str(i)]
+                if isinstance(leaf, np.ndarray)
+                else jnp.asarray(saved[str(i)])
+                for i, leaf in enumerate(leaves)
+            ]
+        return jax.tree.unflatten(structure, read)
+
+    def save(self, tree: Any, done: int, *, last: int) -> None:
+        """Write the state, if it is time.
+
+        Args:
+            tree: The state.
+            done: Number of epochs done.
+            last: Number of epochs in all; the last state is always written.
+        """
+        if done % self.every and done != last:
+            return
+        named = {
+            str(i): np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))
+        }
+        buffer = io.BytesIO()
+        np.savez(
+            buffer, allow_pickle=False, **{_FINGERPRINT: self.fingerprint}, **named
+        )
+        write_aside(self.path, buffer.getbuffer())
+
+
+class Checkpoints(NamedTuple):
+    """A folder for the states of a training.
+
+    Attributes:
+        folder: The folder.
+        every: Number of epochs between two states.
+    """
+
+    folder: Path
+    every: int
+
+    def part(self, number: int, *content: Any) -> Checkpoint:
+        """The place of one group's state.
+
+        Args:
+            number: Number of the group.
+            *content: Arrays, trees of arrays and text that say what is trained.
+
+        Returns:
+            The place.
+        """
+        fingerprint = _fingerprint(content)
+        return Checkpoint(self.folder / f"{number}.npz", self.every, fingerprint)
+
+
+def open_checkpoints(
+    folder: str | PathLike[str] | None, every: int
+) -> Checkpoints | None:
+    """Make the folder of a training's states.
+
+    Args:
+        folder: The folder, or None for no states.
+        every: Number of epochs between two states.
+
+    Returns:
+        The folder, with what a killed process left half-written removed.
+
+    Raises:
+        ValueError: If `every` is not a positive integer.
+    """
+    if type(every) is not int or every < 1:
+        raise ValueError(f"`checkpoint_every` must be a positive integer, got {every}.")
+    if folder is None:
+        return None
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    remove_leftovers(Path(folder))
+    return Checkpoints(Path(folder), every)
+
+
+def _fingerprint(content: Any) -> str:
+    digest = hashlib.sha256()
+    for leaf in jax.tree.leaves(content):
+        if isinstance(leaf, str):
+            digest.update(f"text {len(leaf)} {leaf}".encode())
+            continue
+        if jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
+            leaf = jax.random.key_data(leaf)
+        array = np.ascontiguousarray(leaf)
+        digest.update(f"array {array.shape} {array.dtype} ".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,73 @@
+"""Losses and accuracies by epoch, gathered while training runs."""
+
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from .recipe import Recipe
+from .record import FITTED
+
+
+class Curves(NamedTuple):
+    """What has been seen so far, on the host; `*r` are the axes of runs.
+
+    Attributes:
+        rows: For each epoch training loss and accuracy, test loss and accuracy.
+        by_batch: Steps before the first batch with a small loss, or infinity.
+        by_epoch: Steps by the end of the first epoch with a small loss, or infinity.
+    """
+
+    rows: Float[np.ndarray, "e *r 4"]
+    by_batch: Float[np.ndarray, "*r"]
+    by_epoch: Float[np.ndarray, "*r"]
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs have been seen."""
+        return len(self.rows)
+
+
+def no_curves(runs: tuple[int, ...], dtype: np.dtype) -> Curves:
+    """Curves before the first epoch.
+
+    Args:
+        runs: Axes of runs: `(t,)`, `(s, t)` or none.
+        dtype: Of losses.
+
+    Returns:
+        Curves of no epochs.
+    """
+    never = np.full(runs, np.inf)
+    return Curves(np.empty((0, *runs, 4), dtype), never, never)
+
+
+def extend(
+    curves: Curves,
+    seen: Float[np.ndarray, "k *r 2"],
+    tested: Float[np.ndarray, "*r 2"],
+    recipe: Recipe,
+) -> Curves:
+    """Add an epoch.
+
+    Args:
+        curves: The epochs before.
+        seen: For each step the summed loss and the number of correct answers.
+        tested: Mean loss and accuracy on the test samples.
+        recipe: Its batch size.
+
+    Returns:
+        The curves with this epoch.
+    """
+    steps = len(seen)
+    means = seen.sum(axis=0) / (steps * recipe.batch_size)
+    row = np.concatenate([means, tested], axis=-1).astype(curves.rows.dtype)
+    small = seen[..., 0] / recipe.batch_size <= FITTED
+    first = np.where(small.any(axis=0), small.argmax(axis=0), np.inf)
+    done = curves.epochs * steps
+    by_epoch = np.where(means[..., 0] <= FITTED, done + steps, np.inf)
+    return Curves(
+        np.concatenate([curves.rows, row[None]]),
+        np.minimum(curves.by_batch, done + first),
+        np.minimum(curves.by_epoch, by_epoch),
+    )

@@ -1,0 +1,110 @@
+"""Tasks that share their samples and can be trained together."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+
+from .._types import AnyArray
+from ..tasks import Task, check_duplicates
+from .losses import LossName, targets
+
+
+class Group(NamedTuple):
+    """Tasks on the same samples.
+
+    Attributes:
+        rows: Their places among all tasks.
+        x: The samples, train then test.
+        y: One row of targets per task.
+        num_train: Number of training samples.
+    """
+
+    rows: tuple[int, ...]
+    x: AnyArray
+    y: Float[np.ndarray, "t n"]
+    num_train: int
+
+    def cut(self, size: int) -> "Iterator[Group]":
+        """Cut into smaller groups.
+
+        Args:
+            size: The largest number of tasks in one.
+
+        Yields:
+            The groups, in order.
+        """
+        for first in range(0, len(self.rows), size):
+            part = slice(first, first + size)
+            yield self._replace(rows=self.rows[part], y=self.y[part])
+
+
+def as_tasks(tasks: Task | Sequence[Task]) -> list[Task]:
+    """Check what is passed as tasks.
+
+    Args:
+        tasks: One task or several.
+
+    Returns:
+        A list of tasks, all of the same size.
+
+    Raises:
+        ValueError: If there are none, or of unequal sizes.
+        TypeError: If something else is passed.
+    """
+    tasks = [tasks] if isinstance(tasks, Task) else list(tasks)
+    if not tasks:
+        raise ValueError("`tasks` is empty: pass at least one task.")
+    for task in tasks:
+        if not isinstance(task, Task):
+            raise TypeError(
+                f"`tasks` must hold `Task` records, got {type(task).__name__}: make "
+                "one with `tl.tasks`, such as `tl.tasks.from_labels(dataset, labels)`."
+            )
+    sizes = {(len(task.x), task.num_train) for task in tasks}
+    if len(sizes) > 1:
+        (n, m), (other_n, other_m), *_ = sorted(sizes)
+        raise ValueError(
+            "Tasks trained together need the same number of samples and the same "
+            f"split, got {m} of {n} and {other_m} of {other_n} for training: train "
+            "them in separate calls."
+        )
+    return tasks
+
+
+def group_tasks(tasks: Sequence[Task], loss: LossName) -> list[Group]:
+    """Put tasks together that share their samples.
+
+    Args:
+        tasks: Tasks of one size.
+        loss: Decides what the targets are.
+
+    Returns:
+        The groups, in the order of their first tasks. Warns of samples that are in
+        both splits.
+    """
+    found: list[list[int]] = []
+    for row, task in enumerate(tasks):
+        for rows in found:
+            if _same(tasks[rows[0]].x, task.x):
+                rows.append(row)
+                break
+        else:
+            check_duplicates(task)
+            found.append([row])
+    return [
+        Group(
+            tuple(rows),
+            tasks[rows[0]].x,
+            np.stack([targets(tasks[row], loss) for row in rows]),
+            tasks[rows[0]].num_train,
+        )
+        for rows in found
+    ]
+
+
+def _same(x: AnyArray, other: AnyArray) -> bool:
+    if x is other:
+        return True
+    return x.dtype == other.dtype and np.array_equal(np.asarray(x), np.asarray(other))

@@ -1,0 +1,56 @@
+"""What a training step does, read from its trace without running it."""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..kernels.compat import body_of
+
+_ADDRESS = re.compile("0x[0-9a-fA-F]+")
+
+
+def bytes_of(function: Callable[..., Any], *arguments: Any) -> int:
+    """Bytes of all that a function computes on its way.
+
+    Args:
+        function: Any function of arrays.
+        *arguments: Its arguments.
+
+    Returns:
+        The sum over all intermediate results, more than is ever there at once.
+    """
+    equations = _equations(jax.make_jaxpr(function)(*arguments))
+    return sum(_bytes(out.aval) for e in equations for out in e.outvars)
+
+
+def _bytes(value: Any) -> int:
+    counts = jnp.issubdtype(value.dtype, jnp.number)
+    return math.prod(value.shape) * value.dtype.itemsize if counts else 0
+
+
+def _equations(part: Any) -> Iterator[Any]:
+    """Equations at every depth that hold no other equations."""
+    if isinstance(part, tuple | list):
+        for item in part:
+            yield from _equations(item)
+    elif hasattr(part, "eqns"):
+        for equation in body_of(part).equations:
+            inner = list(_equations(tuple(equation.params.values())))
+            yield from inner or [equation]
+
+
+def description(function: Callable[..., Any], *arguments: Any) -> str:
+    """A function's equations as text, for a fingerprint.
+
+    Args:
+        function: Any function of arrays.
+        *arguments: Its arguments.
+
+    Returns:
+        The text, without addresses in memory.
+    """
+    return _ADDRESS.sub("", str(jax.make_jaxpr(function)(*arguments)))

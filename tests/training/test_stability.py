@@ -1,0 +1,84 @@
+"""Limits of the learning rate, against simulations just below and just above them."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import tangentlab as tl
+from tangentlab.training.stability import rate_limits
+from tests.helpers import psd_from_eigenvalues
+from tests.training.problems import regression_tasks
+
+KEY = jax.random.key(0)
+
+
+def _growth(K, recipe):
+    """Final over first training loss of a linear model."""
+    tasks = regression_tasks(1, n=len(K), num_train=len(K) - 4)
+    history = tl.train_dual(K, np.zeros(len(K)), tasks, recipe, key=KEY)
+    return float(history.train_loss[0, -1] / history.train_loss[0, 0])
+
+
+def _limits(K, m, recipe):
+    largest = float(np.linalg.eigvalsh(K[:m, :m])[-1])
+    return rate_limits(largest, float(np.trace(K[:m, :m])), m, recipe)
+
+
+def _recipe(rate, batch_size, epochs, **options):
+    return tl.Recipe(
+        epochs=epochs,
+        batch_size=batch_size,
+        learning_rate=rate,
+        schedule="constant",
+        loss="square",
+        **options,
+    )
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"momentum": 0.0},
+        {"momentum": 0.9},
+        {"momentum": 0.8, "nesterov": True},
+        {"momentum": 0.5, "start_decay": 2.0},
+    ],
+)
+def test_full_batches_diverge_above_the_limit_and_not_below(options):
+    K, _ = psd_from_eigenvalues(jnp.linspace(1.0, 30.0, 24), jax.random.key(1))
+    K = np.asarray(K + K.T) / 2
+    limit = _limits(K, 20, _recipe(1.0, 20, 1, **options)).full_batch
+    assert _growth(K, _recipe(0.98 * limit, 20, 600, **options)) < 1.5
+    with pytest.warns(UserWarning, match="likely to diverge"):
+        assert _growth(K, _recipe(1.02 * limit, 20, 600, **options)) > 1e3
+
+
+def test_mini_batches_of_strangers_diverge_above_the_rule_of_thumb():
+    """Samples that do not see each other: momentum has died down at the next visit."""
+    K = 3.0 * np.eye(84)
+    limit = _limits(K, 80, _recipe(1.0, 1, 1, momentum=0.5)).mini_batch
+    assert _growth(K, _recipe(0.98 * limit, 1, 60, momentum=0.5)) < 1.5
+    with pytest.warns(UserWarning, match="by rule of thumb below"):
+        assert _growth(K, _recipe(1.1 * limit, 1, 60, momentum=0.5)) > 1e3
+
+
+def test_the_warning_tells_both_limits():
+    K = 3.0 * np.eye(84)
+    recipe = _recipe(2.0, 1, 1, momentum=0.5)
+    full, mini = _limits(K, 80, recipe)
+    pattern = f"rate of 2 .*below {full:.3g} in full.*below {mini:.3g} in batches of 1"
+    with pytest.warns(UserWarning, match=pattern):
+        _growth(K, recipe)
+
+
+def test_cross_entropy_bears_four_times_the_rate():
+    square, entropy = (
+        rate_limits(10.0, 50.0, 20, tl.Recipe(loss=loss))
+        for loss in ("square", "cross_entropy")
+    )
+    np.testing.assert_allclose(entropy, 4 * np.array(square))
+
+
+def test_a_kernel_of_zeros_has_no_limit():
+    assert rate_limits(0.0, 0.0, 20, tl.Recipe()) == (np.inf, np.inf)
