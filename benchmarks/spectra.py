@@ -93,7 +93,7 @@ _WAYS: dict[str, Callable[[Any, argparse.Namespace], Any]] = {
 
 
 def _measure(way: str, K: jax.Array, options: argparse.Namespace) -> dict[str, Any]:
-    found, seconds, caught = None, [], []
+    found, seconds, said = None, [], []
     for _ in range(options.calls):
         found = None  # its vectors may take as much memory as the kernel
         start = time.perf_counter()
@@ -102,6 +102,7 @@ def _measure(way: str, K: jax.Array, options: argparse.Namespace) -> dict[str, A
             found = _WAYS[way](K, options)
         jax.block_until_ready(getattr(found, "eigenvectors", None))
         seconds.append(time.perf_counter() - start)
+        said = [str(each.message) for each in caught]
     stats = jax.devices()[0].memory_stats() or {}
     return {
         "way": way,
@@ -109,7 +110,7 @@ def _measure(way: str, K: jax.Array, options: argparse.Namespace) -> dict[str, A
         "num": options.num if way != "full" else K.shape[0],
         "seconds": seconds,
         **dict(_quality(found)),
-        "warnings": [str(each.message) for each in caught],
+        "warnings": said,
         "device_peak": stats.get("peak_bytes_in_use"),
         "device": jax.devices()[0].device_kind,
         "jax": jax.__version__,
