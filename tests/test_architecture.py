@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parent.parent / "src" / "tangentlab"
-STAGES = "data models kernels spectra tasks training analysis report".split()
+STAGES = (
+    "data models kernels infinite spectra tasks training predict analysis theory report"
+).split()
 LAYERS = [*STAGES, "store", "experiments", "cli"]
 FILES = sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})
 

@@ -14,7 +14,7 @@ import pytest
 import tangentlab as tl
 from tangentlab.kernels.features import Whole
 from tangentlab.kernels.preparing import job_of, prepare
-from tangentlab.kernels.quantities import bytes_in_words, flops_in_words
+from tangentlab.kernels.preview.quantities import bytes_in_words, flops_in_words
 from tangentlab.kernels.request import Request
 from tests.networks import dense_apply, dense_params
 

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tangentlab as tl
-from tangentlab.kernels import accelerator, engine
-from tangentlab.kernels.device import Precision
+from tangentlab.kernels import engine
+from tangentlab.kernels.accelerated import accelerator
+from tangentlab.kernels.accelerated.device import Precision
 from tangentlab.kernels.features import Outer, Rows
 from tangentlab.kernels.forms import choose
-from tangentlab.kernels.network import read
 from tangentlab.kernels.packing import Problem, pack
 from tangentlab.kernels.planning import plan
+from tangentlab.kernels.reading.network import read
 from tangentlab.kernels.request import Request
 from tangentlab.kernels.results import collect
 from tests.networks import dense_apply, dense_params

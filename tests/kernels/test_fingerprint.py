@@ -5,9 +5,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tangentlab.kernels.fingerprint import fingerprint
-from tangentlab.kernels.network import read
+from tangentlab.kernels.reading.network import read
 from tangentlab.kernels.request import Request
+from tangentlab.kernels.tiled.fingerprint import fingerprint
 from tests.networks import dense_apply, dense_params
 
 PARAMS = dense_params(jax.random.key(0), (3, 5, 2))

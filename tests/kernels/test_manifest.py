@@ -6,10 +6,10 @@ import pytest
 
 import tangentlab as tl
 from tangentlab.kernels.features import Outer, Rows, Whole
-from tangentlab.kernels.manifest import NAME, Manifest, check_same, read_manifest
 from tangentlab.kernels.planning import Plan
-from tangentlab.kernels.sites import Piece
-from tangentlab.kernels.written_plan import plan_from_json, plan_to_json
+from tangentlab.kernels.reading.sites import Piece
+from tangentlab.kernels.tiled.manifest import NAME, Manifest, check_same, read_manifest
+from tangentlab.kernels.tiled.written_plan import plan_from_json, plan_to_json
 
 PIECE = Piece(leaf=1, sites=(0, 2), groups=1, positions=2, fan_in=3, fan_out=4)
 PASSES = (Rows(PIECE, 0, 2), Outer(PIECE)), (Rows(PIECE, 2, 4), Whole((0, 3)))

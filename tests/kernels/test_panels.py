@@ -9,12 +9,12 @@ import pytest
 
 from tangentlab.kernels.engine import panel_pairs
 from tangentlab.kernels.forms import choose
-from tangentlab.kernels.network import read
 from tangentlab.kernels.packing import Problem
 from tangentlab.kernels.panels import Panels
+from tangentlab.kernels.reading.network import read
 from tangentlab.kernels.request import Request
-from tangentlab.kernels.tiles import Place
-from tangentlab.kernels.units import in_order, kept_panels, plan_units
+from tangentlab.kernels.tiled.tiles import Place
+from tangentlab.kernels.tiled.units import in_order, kept_panels, plan_units
 from tests.networks import dense_apply, dense_params
 
 X, Y = np.arange(12.0), np.arange(100.0, 109.0)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tangentlab as tl
-from tangentlab.kernels import products
-from tangentlab.kernels.lanes import windows
+from tangentlab.kernels.matrix_free import products
+from tangentlab.kernels.matrix_free.lanes import windows
 from tests.helpers import assert_close, jacobian_gram
 from tests.networks import dense_apply, dense_params
 

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import tangentlab as tl
-from tangentlab.kernels import engine, storing, units
+from tangentlab.kernels import engine
+from tangentlab.kernels.tiled import storing, units
 from tests.networks import dense_apply, dense_params
 
 N = 600  # three panels a side: six tiles

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tangentlab as tl
-from tangentlab.kernels.tiles import Grid
+from tangentlab.kernels.tiled.tiles import Grid
 from tests.helpers import assert_close
 
 N, M, SIDE = 11, 7, 4

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from tangentlab.kernels.tiles import Grid
+from tangentlab.kernels.tiled.tiles import Grid
 
 
 def _grid(folder, *, symmetric=True, shape=(7, 7), seal="a seal"):

@@ -1,12 +1,12 @@
 """Stage 3: neural tangent kernels. Functions of `(apply, params, x)` return arrays."""
 
-from .describing import plan_gram as plan_gram
 from .empirical import gram as gram
 from .empirical import gram_by_parameter as gram_by_parameter
 from .empirical import gram_diagonal as gram_diagonal
 from .empirical import gram_full as gram_full
 from .jacobians import jacobian as jacobian
-from .products import kernel_product as kernel_product
-from .record import GramPlan as GramPlan
-from .tiled_gram import TiledGram as TiledGram
-from .tiled_gram import open_gram as open_gram
+from .matrix_free.products import kernel_product as kernel_product
+from .preview.describing import plan_gram as plan_gram
+from .preview.record import GramPlan as GramPlan
+from .tiled.tiled_gram import TiledGram as TiledGram
+from .tiled.tiled_gram import open_gram as open_gram

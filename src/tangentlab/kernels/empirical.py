@@ -23,16 +23,16 @@ from jaxtyping import Array, Float, PyTree
 from .._progress import progress_bar
 from .._types import Apply, Inputs, Params
 from . import engine, traced
-from .active import skip_idle
-from .folder import check_store
+from .accelerated.active import skip_idle
+from .accelerated.warming import compile_network
 from .planning import backend
 from .preparing import job_of, prepare, result_dtype
 from .request import Outputs, Precision, Request
 from .results import check_finite, collect
-from .storing import store_gram
-from .tiled_gram import TiledGram
+from .tiled.folder import check_store
+from .tiled.storing import store_gram
+from .tiled.tiled_gram import TiledGram
 from .verifying import verify
-from .warming import compile_network
 
 
 @overload

@@ -13,8 +13,9 @@ from jaxtyping import Array
 from .._linalg import blocks
 from .._progress import Advance
 from .._types import AnyArray
-from . import accelerator, host
-from .device import Precision
+from . import host
+from .accelerated import accelerator
+from .accelerated.device import Precision
 from .features import Feature, Source, Values, Whole, compute
 from .panels import Panels
 from .planning import Plan, Problem, backend

@@ -20,9 +20,9 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from .._types import AnyArray
-from .backward import Factors, backward
-from .program import Program
-from .sites import Piece, Site
+from .reading.backward import Factors, backward
+from .reading.program import Program
+from .reading.sites import Piece, Site
 
 
 class Outer(NamedTuple):

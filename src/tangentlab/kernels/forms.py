@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .features import Feature, Outer, Rows, Source, Whole
-from .sites import Piece, pieces_of
+from .reading.sites import Piece, pieces_of
 
 _LARGE = 1 << 16  # elements from which a leaf that does not factor stands alone
 

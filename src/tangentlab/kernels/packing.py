@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from .features import Feature, Outer, Rows, Source, Whole
 from .forms import cost
-from .sites import Piece
+from .reading.sites import Piece
 
 _WORKSPACE = 16  # one part in so many of memory is for slices
 

@@ -9,11 +9,11 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array
 
-from .backward import Factors
+from ..features import Outer, Rows, Source, Values, form, form_slice
+from ..packing import outputs_per_slice
+from ..reading.backward import Factors
 from .compiling import call
-from .features import Outer, Rows, Source, Values, form, form_slice
 from .filling import Form, Layout, empty_pair, empty_slabs, place_pair, place_rows
-from .packing import outputs_per_slice
 
 Kept = dict[int, list[Array]]
 

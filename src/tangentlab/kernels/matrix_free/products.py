@@ -20,16 +20,16 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, PyTree, Real
 
-from .._progress import Advance, progress_bar
-from .._types import AnyArray, Apply, Inputs, Params
+from ..._progress import Advance, progress_bar
+from ..._types import AnyArray, Apply, Inputs, Params
+from ..planning import free_memory
+from ..preparing import Prepared, prepare, result_dtype
+from ..request import Outputs, Precision, Request
+from ..verifying import verify
 from .gradients import features_for, through_gradients
 from .lanes import Lanes, columns_of, windows
-from .planning import free_memory
-from .preparing import Prepared, prepare, result_dtype
-from .request import Outputs, Precision, Request
 from .routes import Cut, Route, cut, refusal
 from .tangents import Maps, through_network
-from .verifying import verify
 
 _NO_GRADIENT = (
     "The gradient is NaN or infinite for example {}: look for it in the parameters, in "

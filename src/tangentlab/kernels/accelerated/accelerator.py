@@ -7,18 +7,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from .._progress import Advance
-from .._types import AnyArray
+from ..._progress import Advance
+from ..._types import AnyArray
+from ..features import Feature, Outer, Rows, Source, Values
+from ..packing import Pass
+from ..planning import Plan, Problem
+from ..planning import plan as make_plan
+from ..reading.backward import Factors
 from . import device, probing
-from .backward import Factors
 from .compiling import call
 from .device import Precision
-from .features import Feature, Outer, Rows, Source, Values
 from .filling import Filled, run_network, sites_of
 from .forming import Later
-from .packing import Pass
-from .planning import Plan, Problem
-from .planning import plan as make_plan
 from .setting import Setting, settle
 from .warming import compile_ahead
 

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .._types import AnyArray
+from ..._types import AnyArray
+from ..features import Outer, Rows, Source, Values
+from ..packing import Pass
 from . import device, probing
 from .compiling import ahead
-from .features import Outer, Rows, Source, Values
 from .filling import (
     Filled,
     Layout,
@@ -22,7 +23,6 @@ from .filling import (
     empty_slabs,
 )
 from .forming import columns_of_slice, compiled_pair, compiled_slice, slice_of
-from .packing import Pass
 from .setting import Setting
 
 _INTEGER = jax.ShapeDtypeStruct((), np.int32)

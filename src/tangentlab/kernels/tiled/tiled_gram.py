@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from .._linalg import blocks
+from ..._linalg import blocks
 from .indexing import Asked, resolve
 from .manifest import NAME, read_manifest
 from .tiles import Grid, Place

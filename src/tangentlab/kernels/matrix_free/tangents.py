@@ -14,12 +14,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from .._types import AnyArray, Apply
-from .features import Values
-from .network import reduce_outputs
-from .planning import _activation_bytes, backend
-from .preparing import Prepared
-from .request import Outputs
+from ..._types import AnyArray, Apply
+from ..features import Values
+from ..planning import _activation_bytes, backend
+from ..preparing import Prepared
+from ..reading.network import reduce_outputs
+from ..request import Outputs
 from .routes import Route
 
 _MOST = {"cpu": 8, "gpu": 16}  # with more, the forward pass they share hardly counts

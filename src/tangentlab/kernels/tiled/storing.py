@@ -13,21 +13,21 @@ from pathlib import Path
 
 import numpy as np
 
-from .._aside import remove_leftovers
-from .._progress import Advance, progress_bar
-from .engine import Block, Job, run
-from .features import Feature, Rows
+from ..._aside import remove_leftovers
+from ..._progress import Advance, progress_bar
+from ..engine import Block, Job, run
+from ..features import Feature, Rows
+from ..planning import Plan, backend, free_memory
+from ..preparing import Prepared
+from ..request import Request
+from ..results import check_block_finite
+from ..verifying import verify
 from .fingerprint import fingerprint
 from .folder import check_space, write_tile
 from .manifest import NAME, Manifest, check_same, read_manifest, versions
-from .planning import Plan, backend, free_memory
-from .preparing import Prepared
-from .request import Request
-from .results import check_block_finite
 from .tiled_gram import TiledGram, open_gram
 from .tiles import Grid, Place
 from .units import in_order, kept_panels, plan_units
-from .verifying import verify
 from .written_plan import plan_from_json, plan_to_json
 
 _log = logging.getLogger(__name__)

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from ..features import Feature, Rows, Source
+from ..forms import cost
+from ..packing import Pass, Problem
+from ..planning import Plan
 from . import device, probing
 from .device import Precision
-from .features import Feature, Rows, Source
 from .filling import Form, Layout, columns_of, sites_of
 from .forming import columns_of_slice, slice_of
-from .forms import cost
-from .packing import Pass, Problem
-from .planning import Plan
 
 
 class Setting(NamedTuple):

@@ -16,14 +16,14 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, Bool
 
-from .._types import AnyArray
+from ..._types import AnyArray
+from ..features import Feature, Outer, Rows, Source, Values, factors, form
+from ..forms import cost
+from ..packing import Pass
+from ..reading.backward import Factors
 from . import device
-from .backward import Factors
 from .compiling import call
 from .device import Precision
-from .features import Feature, Outer, Rows, Source, Values, factors, form
-from .forms import cost
-from .packing import Pass
 
 
 class Layout(NamedTuple):

@@ -13,10 +13,10 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from .features import Feature, Source
-from .forms import cost
-from .packing import Problem
-from .planning import Plan, backend, free_memory, plan
+from ..features import Feature, Source
+from ..forms import cost
+from ..packing import Problem
+from ..planning import Plan, backend, free_memory, plan
 from .tiles import Place
 
 _SIDE = {"cpu": 2048, "gpu": 16384}  # the most examples in a panel

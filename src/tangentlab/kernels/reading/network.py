@@ -15,11 +15,11 @@ import jax.numpy as jnp
 from jax.core import Tracer
 from jaxtyping import Array
 
-from .._types import Apply, Inputs, Params
-from .features import Source, Values
+from ..._types import Apply, Inputs, Params
+from ..features import Source, Values
+from ..request import Outputs, Request
+from ..selection import select
 from .program import Program, trace
-from .request import Outputs, Request
-from .selection import select
 from .sites import find_sites
 
 _REMEMBERED: OrderedDict[tuple, Source] = OrderedDict()

@@ -7,9 +7,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 
-from .._types import AnyArray
-from .packing import Problem
-from .preparing import result_dtype
+from ..._types import AnyArray
+from ..packing import Problem
+from ..preparing import result_dtype
 
 
 def columns_of(v: AnyArray, problem: Problem) -> AnyArray:

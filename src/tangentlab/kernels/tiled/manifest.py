@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .._aside import write_once
+from ..._aside import write_once
 from .tiles import Grid
 
 NAME = "manifest.json"
@@ -171,6 +171,6 @@ def versions() -> dict[str, str]:
     Returns:
         Versions by name.
     """
-    from .. import __version__  # known when the package is imported, not before
+    from ... import __version__  # known when the package is imported, not before
 
     return {"tangentlab": __version__, "jax": jax.__version__}

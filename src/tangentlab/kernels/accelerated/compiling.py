@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .compat import compile_lowered
+from ..compat import compile_lowered
 
 _THREADS = 8
 

@@ -3,9 +3,9 @@
 import dataclasses
 from typing import Any
 
-from .features import Outer, Rows, Whole
-from .planning import Plan
-from .sites import Piece
+from ..features import Outer, Rows, Whole
+from ..planning import Plan
+from ..reading.sites import Piece
 
 _KINDS = {kind.__name__: kind for kind in (Piece, Outer, Rows, Whole)}
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._aside import write_aside
-from .._linalg import blocks
+from ..._aside import write_aside
+from ..._linalg import blocks
 
 _MAGIC = b"tlsealv1"
 _SEAL = len(_MAGIC) + hashlib.sha256().digest_size

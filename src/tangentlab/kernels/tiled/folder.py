@@ -9,7 +9,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import PyTree
 
-from .._aside import is_partial
+from ..._aside import is_partial
 from .manifest import NAME, read_manifest
 from .tiles import Grid, Place
 

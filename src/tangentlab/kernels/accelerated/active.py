@@ -13,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
-from .backward import Factors
+from ..engine import Job
+from ..planning import plan
+from ..reading.backward import Factors
 from .compiling import call
-from .engine import Job
 from .filling import compiled_factors, sites_of
-from .planning import plan
 
 
 def skip_idle(job: Job) -> Job:

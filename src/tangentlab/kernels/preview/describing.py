@@ -14,19 +14,19 @@ from typing import Any, NamedTuple
 import jax
 from jaxtyping import PyTree
 
-from .._checks import batch_size
-from .._types import Apply, Inputs, Params
-from ..models import sample_of
-from ..models.contract import check_callable
-from .engine import panel_pairs
-from .features import Feature, Outer, Rows, Values, Whole
-from .forms import cost
-from .packing import Problem, feature_bytes, kept_bytes
-from .planning import Plan, backend, plan
-from .preparing import Prepared, prepare
+from ..._checks import batch_size
+from ..._types import Apply, Inputs, Params
+from ...models import sample_of
+from ...models.contract import check_callable
+from ..engine import panel_pairs
+from ..features import Feature, Outer, Rows, Values, Whole
+from ..forms import cost
+from ..packing import Problem, feature_bytes, kept_bytes
+from ..planning import Plan, backend, plan
+from ..preparing import Prepared, prepare
+from ..reading.sites import Piece
+from ..request import Outputs, Precision, Request
 from .record import GramPlan, PlannedParameter
-from .request import Outputs, Precision, Request
-from .sites import Piece
 
 _FORMS = {Outer: "inputs and deltas", Rows: "rows", Whole: "whole"}
 

@@ -12,11 +12,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array
 
-from .._types import AnyArray
-from .features import Feature, Outer, Rows, Source, Values, Whole, compute
-from .forms import cost
-from .planning import _activation_bytes
-from .preparing import Prepared
+from ..._types import AnyArray
+from ..features import Feature, Outer, Rows, Source, Values, Whole, compute
+from ..forms import cost
+from ..planning import _activation_bytes
+from ..preparing import Prepared
 from .routes import Route
 
 _MOST = 256

@@ -13,10 +13,10 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from .backward import Factors
-from .features import Feature, Source, Values, form
-from .planning import Problem
-from .traced import sum_of_products
+from ..features import Feature, Source, Values, form
+from ..planning import Problem
+from ..reading.backward import Factors
+from ..traced import sum_of_products
 
 logger = logging.getLogger("tangentlab")
 

@@ -1,0 +1,1 @@
+"""Running a plan on an accelerator, everything in its memory."""

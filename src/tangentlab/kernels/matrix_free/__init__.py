@@ -1,0 +1,1 @@
+"""The kernel times vectors, without the kernel."""

@@ -1,0 +1,1 @@
+"""A plan told before it runs: `tl.plan_gram`."""

@@ -1,0 +1,1 @@
+"""Understanding a network: where its parameters enter, and what reaches them."""

@@ -1,0 +1,1 @@
+"""Gram matrices on disk: one file a tile, and the folder is the truth."""
