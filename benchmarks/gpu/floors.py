@@ -10,7 +10,7 @@ from jax import lax
 import tangentlab as tl
 from tangentlab.kernels.features import Feature, Whole
 from tangentlab.kernels.forms import choose, cost
-from tangentlab.kernels.reading.network import read
+from tangentlab.kernels.network import read
 from tangentlab.kernels.request import Request
 
 _SIDE = 8192

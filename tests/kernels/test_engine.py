@@ -15,9 +15,9 @@ from tangentlab.kernels.accelerated import accelerator
 from tangentlab.kernels.accelerated.device import Precision
 from tangentlab.kernels.features import Outer, Rows
 from tangentlab.kernels.forms import choose
+from tangentlab.kernels.network import read
 from tangentlab.kernels.packing import Problem, pack
 from tangentlab.kernels.planning import plan
-from tangentlab.kernels.reading.network import read
 from tangentlab.kernels.request import Request
 from tangentlab.kernels.results import collect
 from tests.networks import dense_apply, dense_params

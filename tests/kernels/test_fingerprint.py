@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tangentlab.kernels.reading.network import read
+from tangentlab.kernels.network import read
 from tangentlab.kernels.request import Request
 from tangentlab.kernels.tiled.fingerprint import fingerprint
 from tests.networks import dense_apply, dense_params

@@ -9,9 +9,9 @@ import pytest
 
 from tangentlab.kernels.engine import panel_pairs
 from tangentlab.kernels.forms import choose
+from tangentlab.kernels.network import read
 from tangentlab.kernels.packing import Problem
 from tangentlab.kernels.panels import Panels
-from tangentlab.kernels.reading.network import read
 from tangentlab.kernels.request import Request
 from tangentlab.kernels.tiled.tiles import Place
 from tangentlab.kernels.tiled.units import in_order, kept_panels, plan_units

@@ -23,8 +23,8 @@ from jaxtyping import Array, Float, PyTree
 from .._progress import progress_bar
 from .._types import Apply, Inputs, Params
 from . import engine, traced
-from .accelerated.active import skip_idle
 from .accelerated.warming import compile_network
+from .active import skip_idle
 from .planning import backend
 from .preparing import job_of, prepare, result_dtype
 from .request import Outputs, Precision, Request

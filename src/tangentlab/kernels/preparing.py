@@ -12,9 +12,9 @@ from ..models import check_apply
 from . import engine
 from .features import Feature
 from .forms import choose
+from .network import Network, read
 from .packing import Problem
 from .planning import backend, plan
-from .reading.network import Network, read
 from .request import Request
 
 

@@ -7,8 +7,8 @@ from jaxtyping import Array, Float
 
 from .._types import AnyArray
 from .features import Feature, Outer, Source, Values, compute
+from .network import Network
 from .planning import Problem
-from .reading.network import Network
 
 
 def gram(

@@ -10,7 +10,7 @@ from jaxtyping import Array
 
 from .._types import AnyArray
 from .features import Feature, Outer, Rows, Values, compute
-from .reading.network import Network
+from .network import Network
 
 _EXAMPLES = 2
 _ROUGH, _EXACT = 1e-3, 1e-8  # float32 gradients of ReLU networks jump at kinks

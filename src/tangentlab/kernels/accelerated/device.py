@@ -25,27 +25,6 @@ _POSITIONS = 8192  # rows of one product of an outer feature, positions counted
 _LINE = 128  # matrix units like multiples
 
 
-def operand(array: Array, precision: Precision) -> Array:
-    """An array as operand of a product of this precision.
-
-    Args:
-        array: The array.
-        precision: The precision.
-
-    Returns:
-        Rounded to bfloat16 for `fast`; for `high` what was rounded away stands beside
-        it, along the last axis.
-    """
-    if precision == "fast":
-        return array.astype(jnp.bfloat16)
-    if precision != "high":
-        return array
-    # XLA may drop a cast there and back, but not this.
-    rounded = lax.reduce_precision(array, exponent_bits=8, mantissa_bits=7)
-    parts = rounded.astype(jnp.bfloat16), (array - rounded).astype(jnp.bfloat16)
-    return jnp.concatenate(parts, axis=-1)
-
-
 def _dot(a: Array, b: Array, precision: Precision) -> Array:
     """`a b^T` of operands, accumulated in at least float32."""
     if precision != "high":
@@ -70,8 +49,15 @@ def _plain_dot(a: Array, b: Array) -> Array:
     )
 
 
-def _at(*index: Any) -> tuple[Array, ...]:
-    """Start indices of one type, whichever integers they came as."""
+def starts(*index: Any) -> tuple[Array, ...]:
+    """Start indices of one type, whichever integers they came as.
+
+    Args:
+        index: The indices.
+
+    Returns:
+        Arrays of int32.
+    """
     return tuple(jnp.asarray(i, jnp.int32) for i in index)
 
 
@@ -156,11 +142,11 @@ def rows_adder(tile: tuple[int, int], precision: Precision) -> Any:
 
         def one(t, K):
             i, j = pairs[t, 0], pairs[t, 1]
-            a = lax.dynamic_slice(R, _at(i, 0), (tile[0], width))
-            b = lax.dynamic_slice(S, _at(j, 0), (tile[1], width))
-            block = lax.dynamic_slice(K, _at(i, j), tile)
+            a = lax.dynamic_slice(R, starts(i, 0), (tile[0], width))
+            b = lax.dynamic_slice(S, starts(j, 0), (tile[1], width))
+            block = lax.dynamic_slice(K, starts(i, j), tile)
             block = block + _dot(a, b, precision).astype(K.dtype)
-            return lax.dynamic_update_slice(K, block, _at(i, j))
+            return lax.dynamic_update_slice(K, block, starts(i, j))
 
         return lax.fori_loop(0, len(pairs), one, K)
 
@@ -197,9 +183,9 @@ def outer_adder(tile: tuple[int, int], precision: Precision) -> Any:
                 T = T.reshape(tile[0], positions, tile[1], positions)
                 return block + T.sum(axis=(1, 3)).astype(K.dtype)
 
-            block = lax.dynamic_slice(K, _at(i, j), tile)
+            block = lax.dynamic_slice(K, starts(i, j), tile)
             block = lax.fori_loop(0, groups, group, block)
-            return lax.dynamic_update_slice(K, block, _at(i, j))
+            return lax.dynamic_update_slice(K, block, starts(i, j))
 
         return lax.fori_loop(0, len(pairs), one, K)
 
@@ -209,7 +195,7 @@ def outer_adder(tile: tuple[int, int], precision: Precision) -> Any:
 def _positions(array: Array, group: Array, start: Array, size: int) -> Array:
     """All positions of some examples, `(size p, features)`."""
     _, _, positions, features = array.shape
-    at, shape = _at(group, start, 0, 0), (1, size, positions, features)
+    at, shape = starts(group, start, 0, 0), (1, size, positions, features)
     return lax.dynamic_slice(array, at, shape).reshape(size * positions, features)
 
 
@@ -229,10 +215,10 @@ def mirror(tile: int) -> Any:
     def mirrored(K, pairs):
         def one(t, K):
             i, j = pairs[t, 0], pairs[t, 1]
-            block = lax.dynamic_slice(K, _at(i, j), (tile, tile))
+            block = lax.dynamic_slice(K, starts(i, j), (tile, tile))
             on_diagonal = jnp.tril(block) + jnp.tril(block, -1).T
             upper = jnp.where(i == j, on_diagonal, block.T)
-            return lax.dynamic_update_slice(K, upper, _at(j, i))
+            return lax.dynamic_update_slice(K, upper, starts(j, i))
 
         return lax.fori_loop(0, len(pairs), one, K)
 
@@ -251,59 +237,3 @@ def outer_side(positions: int, tile: int) -> int:
     """
     most = max(1, min(tile, int(1.1 * _POSITIONS) // positions))
     return next(size for size in range(most, 0, -1) if tile % size == 0)
-
-
-def place_rows(
-    slabs: Sequence[Array],
-    features: Sequence[Array],
-    offset: Array,
-    scale: float,
-    precision: Precision,
-) -> list[Array]:
-    """Write rows of some examples into their slabs.
-
-    Args:
-        slabs: Each `(n, width)`.
-        features: Rows of each feature, `(b, q)`; their columns stand side by side.
-        offset: First example.
-        scale: Factor that turns the sum over outputs into a mean.
-        precision: Of the products.
-
-    Returns:
-        The slabs with the rows written.
-    """
-    width = slabs[0].shape[1] // (2 if precision == "high" else 1)
-    flat = jnp.concatenate(features, axis=1) * scale
-    flat = jnp.pad(flat, ((0, 0), (0, len(slabs) * width - flat.shape[1])))
-    return [
-        lax.dynamic_update_slice(
-            slab,
-            operand(flat[:, k * width : (k + 1) * width], precision).astype(slab.dtype),
-            _at(offset, 0),
-        )
-        for k, slab in enumerate(slabs)
-    ]
-
-
-def place_outer(
-    buffers: Sequence[Array], A: Array, D: Array, offset: Array, precision: Precision
-) -> list[Array]:
-    """Write inputs and deltas of some examples into their buffers.
-
-    Args:
-        buffers: `(g, n, p, i)` and `(g, n, p, c o)`.
-        A: Inputs `(g, b, p, i)`.
-        D: Deltas `(g, b, p, c o)`.
-        offset: First example.
-        precision: Of the products.
-
-    Returns:
-        The buffers with the values written.
-    """
-    at = _at(0, offset, 0, 0)
-    return [
-        lax.dynamic_update_slice(
-            buffer, operand(value, precision).astype(buffer.dtype), at
-        )
-        for buffer, value in zip(buffers, (A, D), strict=True)
-    ]

@@ -5,7 +5,6 @@ kept to form features of later; what is kept is turned into slabs and pairs with
 network.
 """
 
-import math
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -21,82 +20,9 @@ from ..features import Feature, Outer, Rows, Source, Values, factors, form
 from ..forms import cost
 from ..packing import Pass
 from ..reading.backward import Factors
-from . import device
 from .compiling import call
-from .device import Precision
-
-
-class Layout(NamedTuple):
-    """Where the examples of one side of a Gram matrix lie in its rows.
-
-    Attributes:
-        n: Number of examples.
-        chunk: Examples that run through the network at once.
-        tile: Rows of a tile.
-        rows: Rows in memory, a multiple of `tile`.
-        each: Rows an example has: its outputs, where they are kept apart, else one.
-    """
-
-    n: int
-    chunk: int
-    tile: int
-    rows: int
-    each: int
-
-    def offsets(self) -> list[int]:
-        """First examples of the chunks; the last is moved back to be full.
-
-        Returns:
-            One number per chunk; some examples are computed twice.
-        """
-        last = self.n - self.chunk
-        return [min(start, last) for start in range(0, self.n, self.chunk)]
-
-
-class Form(NamedTuple):
-    """In which form features are kept.
-
-    Attributes:
-        num_outputs: Outputs of the network.
-        apart: Whether outputs are rows of their own; else the mean is taken.
-        precision: Of the products.
-        dtype: Of what the network makes.
-        width: Columns of a slab.
-        columns: The most columns of a slice that is formed later.
-    """
-
-    num_outputs: int
-    apart: bool
-    precision: Precision
-    dtype: Any
-    width: int
-    columns: int
-
-    @property
-    def operand(self) -> Any:
-        """The dtype of operands of products."""
-        return jnp.bfloat16 if self.precision in ("fast", "high") else self.dtype
-
-    @property
-    def parts(self) -> int:
-        """How many numbers stand for one in an operand."""
-        return 2 if self.precision == "high" else 1
-
-    @property
-    def raw(self) -> Any:
-        """The dtype of what is kept as the network made it."""
-        return jnp.bfloat16 if self.precision == "fast" else self.dtype
-
-    def slabs(self, columns: int) -> int:
-        """How many slabs so many columns take.
-
-        Args:
-            columns: The columns.
-
-        Returns:
-            Their number.
-        """
-        return math.ceil(columns / self.width)
+from .layout import Form, Layout, empty_pair, empty_slabs
+from .placing import place_pair, place_rows
 
 
 class Filled(NamedTuple):
@@ -188,38 +114,6 @@ def empty(
     )
 
 
-def empty_slabs(count: int, form: Form, layout: Layout) -> list[Array]:
-    """Slabs of zeros.
-
-    Args:
-        count: How many.
-        form: In which form features are kept.
-        layout: Where the examples lie.
-
-    Returns:
-        The slabs.
-    """
-    shape = layout.rows, form.parts * form.width
-    return [jnp.zeros(shape, form.operand) for _ in range(count)]
-
-
-def empty_pair(feature: Outer, form: Form, layout: Layout) -> list[Array]:
-    """Zeros for the inputs and deltas of a feature.
-
-    Args:
-        feature: The feature.
-        form: In which form features are kept.
-        layout: Where the examples lie.
-
-    Returns:
-        Both buffers.
-    """
-    g, p, i, o = feature.piece[2:]
-    wide = o if form.apart else form.num_outputs * o
-    shapes = [(g, layout.rows, p, form.parts * size) for size in (i, wide)]
-    return [jnp.zeros(shape, form.operand) for shape in shapes]
-
-
 def _empty_site(source: Source, number: int, form: Form, layout: Layout) -> list[Array]:
     program, site = source.program, source.sites[number]
     equation = program.equations[site.equation]
@@ -270,50 +164,6 @@ def compiled_fill(source: Source, one: Pass, idle: tuple[int, ...], kept_as: For
 
 def _at_site(made: Factors, site: int) -> tuple[Array, Array]:
     return made.inputs[site], made.deltas[site]
-
-
-def place_rows(slabs, parts: Sequence[Array], offset: Array, kept_as: Form):
-    """Write rows `(b, c, q)` of a chunk into slabs.
-
-    Args:
-        slabs: The slabs.
-        parts: Rows of each feature.
-        offset: First example.
-        kept_as: In which form features are kept.
-
-    Returns:
-        The slabs with the rows written.
-    """
-    b, c = parts[0].shape[:2]
-    if kept_as.apart:
-        flat = [part.reshape(b * c, -1) for part in parts]
-        return device.place_rows(slabs, flat, offset * c, 1.0, kept_as.precision)
-    flat = [part.reshape(b, -1) for part in parts]
-    scale = 1 / math.sqrt(c)
-    return device.place_rows(slabs, flat, offset, scale, kept_as.precision)
-
-
-def place_pair(pair, arrays, offset: Array, kept_as: Form):
-    """Write inputs `(b, g, p, i)` and deltas `(b, c, g, p, o)` of a chunk.
-
-    Args:
-        pair: The buffers.
-        arrays: Inputs and deltas.
-        offset: First example.
-        kept_as: In which form features are kept.
-
-    Returns:
-        The buffers with the values written.
-    """
-    A, D = arrays
-    b, c, g, p, o = D.shape
-    A = A.swapaxes(0, 1)
-    if kept_as.apart:
-        D = D.transpose(2, 0, 1, 3, 4).reshape(g, b * c, p, o)
-        A, offset = jnp.repeat(A, c, axis=1), offset * c
-        return device.place_outer(pair, A, D, offset, kept_as.precision)
-    D = D.transpose(2, 0, 3, 1, 4).reshape(g, b, p, c * o) / math.sqrt(c)
-    return device.place_outer(pair, A, D, offset, kept_as.precision)
 
 
 def run_network(

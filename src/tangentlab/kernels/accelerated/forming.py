@@ -13,7 +13,8 @@ from ..features import Outer, Rows, Source, Values, form, form_slice
 from ..packing import outputs_per_slice
 from ..reading.backward import Factors
 from .compiling import call
-from .filling import Form, Layout, empty_pair, empty_slabs, place_pair, place_rows
+from .layout import Form, Layout, empty_pair, empty_slabs
+from .placing import place_pair, place_rows
 
 Kept = dict[int, list[Array]]
 

@@ -13,8 +13,9 @@ from ..packing import Pass, Problem
 from ..planning import Plan
 from . import device, probing
 from .device import Precision
-from .filling import Form, Layout, columns_of, sites_of
+from .filling import columns_of, sites_of
 from .forming import columns_of_slice, slice_of
+from .layout import Form, Layout
 
 
 class Setting(NamedTuple):

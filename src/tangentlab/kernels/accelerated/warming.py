@@ -15,14 +15,12 @@ from . import device, probing
 from .compiling import ahead
 from .filling import (
     Filled,
-    Layout,
     compiled_factors,
     compiled_fill,
     empty,
-    empty_pair,
-    empty_slabs,
 )
 from .forming import columns_of_slice, compiled_pair, compiled_slice, slice_of
+from .layout import Layout, empty_pair, empty_slabs
 from .setting import Setting
 
 _INTEGER = jax.ShapeDtypeStruct((), np.int32)

@@ -16,9 +16,9 @@ from jaxtyping import Array
 
 from ..._types import AnyArray, Apply
 from ..features import Values
+from ..network import reduce_outputs
 from ..planning import _activation_bytes, backend
 from ..preparing import Prepared
-from ..reading.network import reduce_outputs
 from ..request import Outputs
 from .routes import Route
 

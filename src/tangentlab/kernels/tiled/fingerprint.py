@@ -17,7 +17,7 @@ import numpy as np
 from ..._linalg import blocks
 from ..._types import AnyArray
 from ..compat import body_of, is_literal
-from ..reading.network import Network
+from ..network import Network
 
 _BLOCK_BYTES = 2**24
 _ADDRESS = re.compile("0x[0-9a-fA-F]+")  # in the text of a function without a name

@@ -13,11 +13,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool
 
-from ..engine import Job
-from ..planning import plan
-from ..reading.backward import Factors
-from .compiling import call
-from .filling import compiled_factors, sites_of
+from .accelerated.compiling import call
+from .accelerated.filling import compiled_factors, sites_of
+from .engine import Job
+from .planning import plan
+from .reading.backward import Factors
 
 
 def skip_idle(job: Job) -> Job:

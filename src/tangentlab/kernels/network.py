@@ -15,12 +15,12 @@ import jax.numpy as jnp
 from jax.core import Tracer
 from jaxtyping import Array
 
-from ..._types import Apply, Inputs, Params
-from ..features import Source, Values
-from ..request import Outputs, Request
-from ..selection import select
-from .program import Program, trace
-from .sites import find_sites
+from .._types import Apply, Inputs, Params
+from .features import Source, Values
+from .reading.program import Program, trace
+from .reading.sites import find_sites
+from .request import Outputs, Request
+from .selection import select
 
 _REMEMBERED: OrderedDict[tuple, Source] = OrderedDict()
 _MOST = 32  # networks remembered
