@@ -16,8 +16,10 @@ from .._types import AnyArray
 from . import host
 from .accelerated import accelerator
 from .accelerated.device import Precision
-from .features import Feature, Source, Values, Whole, compute
+from .features import Feature, Outer, Source, Values, Whole, compute
+from .host import Arrays
 from .panels import Panels
+from .pieces import assemble
 from .planning import Plan, Problem, backend
 from .traced import energies
 
@@ -190,27 +192,23 @@ def _compiled(source: Source, features: tuple[Feature, ...]) -> Any:
 
 def _features(
     job: Job, features: tuple[Feature, ...], x: Sequence[AnyArray]
-) -> list[tuple[np.ndarray, ...]]:
+) -> list[Arrays]:
     """Features of a panel, chunk by chunk, as numpy arrays."""
     function, n = _compiled(job.source, features), len(x[0])
     chunk = min(job.plan.chunk, n)
-    buffers: list[tuple[np.ndarray, ...]] = []
+    made: list[list[list[np.ndarray]]] = [[] for _ in features]
     for start in range(0, n, chunk):
         # The last chunk is moved back to be full; its first examples are done twice.
         at = min(start, n - chunk)
         batch = [np.asarray(a)[at : at + chunk] for a in x]
-        made = [tuple(map(_as_numpy, arrays)) for arrays in function(job.values, batch)]
-        if chunk == n:
-            return made
-        if not buffers:
-            buffers = [
-                tuple(np.empty((n, *a.shape[1:]), a.dtype) for a in arrays)
-                for arrays in made
-            ]
-        for into, arrays in zip(buffers, made, strict=True):
-            for buffer, array in zip(into, arrays, strict=True):
-                buffer[at : at + chunk] = array
-    return buffers
+        for parts, arrays in zip(made, function(job.values, batch), strict=True):
+            parts.append([_as_numpy(array)[start - at :] for array in arrays])
+    return [
+        tuple(
+            assemble(a, rows=not isinstance(f, Outer)) for a in zip(*parts, strict=True)
+        )
+        for f, parts in zip(features, made, strict=True)
+    ]
 
 
 def _as_numpy(array: Array) -> np.ndarray:

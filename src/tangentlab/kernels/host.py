@@ -13,11 +13,12 @@ import numpy as np
 
 from .._linalg import blocks
 from .features import Feature, Outer
+from .pieces import Pieces, column_blocks
 
 _SIDE = 1024  # rows of a single product: its operands and results stay in cache
 _MIRRORED = 256  # rows copied at once, so that a transposed copy stays in cache
 _ALIGNMENT = 64  # bytes; JAX takes an array so aligned over without a copy
-Arrays = tuple[np.ndarray, ...]
+Arrays = tuple[np.ndarray | Pieces, ...]
 
 
 def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
@@ -84,15 +85,14 @@ def _add_tiles(K: np.ndarray, kinds, left, right, side: int) -> None:
                 K[down, across] += total
 
 
-def _add_rows(total: np.ndarray, a: Sequence[np.ndarray], b: Sequence[np.ndarray]):
+def _add_rows(total: np.ndarray, a: Sequence[Any], b: Sequence[Any]):
     (R,), (S,) = a, b
-    n, m = len(R), len(S)
-    if total.ndim == 4:
-        n, m = (size * R.shape[1] for size in (n, m))
-    T = R.reshape(n, -1) @ S.reshape(m, -1).T
-    if total.ndim == 2 and R.shape[1] > 1:
-        T /= R.shape[1]
-    total += T.reshape(total.shape)
+    apart = total.ndim == 4
+    for r, s in column_blocks(R, S, apart=apart):
+        T = r @ s.T
+        if not apart and R.shape[1] > 1:
+            T /= R.shape[1]
+        total += T.reshape(total.shape)
 
 
 def _add_outer(total: np.ndarray, a: Sequence[np.ndarray], b: Sequence[np.ndarray]):

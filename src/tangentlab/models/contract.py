@@ -22,6 +22,7 @@ from jaxtyping import Array, Float
 
 from .._checks import batch_size
 from .._types import AnyArray, Apply, Inputs, Params
+from . import separate
 from .trees import is_differentiable, split_differentiable
 
 _NUM_ENDS = 2
@@ -33,8 +34,9 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
 
     Looks at the first two and the last two rows, and at each of these in both orders
     with each other. Costs four backward and seven forward passes of at most four rows,
-    by one program each. Under `jit` only shapes are checked, since there are no values
-    yet.
+    by one program each; of a function that was checked with these very parameters a
+    moment ago, one forward pass. Under `jit` only shapes are checked, since there are
+    no values yet.
 
     Args:
         apply: The network, `apply(params, x) -> (n, c)`.
@@ -57,13 +59,18 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     first = jax.tree.map(lambda leaf: leaf[:1], rows)
     if len(chosen) == 1:
         rows = _append(first, _perturb(first))
-    apply = jax.jit(apply)  # compiled once for every pass, and for later checks
+    original, apply = (
+        apply,
+        jax.jit(apply),
+    )  # compiled once for every pass, and for later checks
     for batch in (rows, first):
         _check_output(jax.eval_shape(apply, params, batch), batch_size("x", batch))
     outputs = apply(params, rows)
     if isinstance(outputs, Tracer):
         return
     _check_finite(outputs[: len(chosen)], chosen)
+    if separate.remembers(original, params, rows):
+        return
     if (
         _gradient_crosses_rows(apply, params, rows)
         or _value_crosses_rows(apply, params, rows, outputs)
@@ -78,6 +85,7 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
             "`use_running_average=True`, haiku `is_training=False`, equinox "
             "`inference_mode`)."
         )
+    separate.remember(original, params, rows)
 
 
 def check_callable(apply: Any) -> None:
