@@ -110,6 +110,7 @@ def _environment(cores: int, devices: int) -> dict[str, str]:
     flags = f"--xla_force_host_platform_device_count={devices}" if devices > 1 else ""
     return {
         **os.environ,
+        "JAX_TRACEBACK_FILTERING": "off",  # so that the last line is the error itself
         "JAX_PLATFORMS": "cpu",
         "OMP_NUM_THREADS": str(cores),
         "MKL_NUM_THREADS": str(cores),
