@@ -1,0 +1,146 @@
+"""What the closed forms refuse, with the messages."""
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Float
+
+
+def check_targets(y: Any) -> Float[np.ndarray, "..."]:
+    """Raise unless targets are finite real numbers, a row for each sample.
+
+    Args:
+        y: Targets.
+
+    Returns:
+        The targets in float64.
+
+    Raises:
+        ValueError: If they are of another shape or dtype, or not finite.
+    """
+    if np.ndim(y) not in (1, 2) or 0 in np.shape(y):
+        raise ValueError(
+            "`y` must hold one target a sample, (n,), or one for each output, (n, c), "
+            f"got shape {np.shape(y)}."
+        )
+    if not jnp.issubdtype(y.dtype, jnp.floating):
+        raise ValueError(
+            f"`y` must be real-valued, got dtype {y.dtype}: classes become rows of "
+            "`jax.nn.one_hot(y, num_classes)`, labels 0 and 1 become `2.0 * y - 1.0`."
+        )
+    return _finite("y", np.asarray(y, np.float64))
+
+
+def check_start(
+    f_0: Any, shape: tuple[int, ...], name: str = "f_0"
+) -> Float[np.ndarray, "..."] | None:
+    """Raise unless initial outputs fit the targets.
+
+    Args:
+        f_0: Outputs of the network before training, or None.
+        shape: Of the targets.
+        name: Of the argument, for the message.
+
+    Returns:
+        The outputs in float64, shaped like the targets.
+
+    Raises:
+        ValueError: If they are of another shape or not finite.
+    """
+    if f_0 is None:
+        return None
+    if np.shape(f_0) not in (shape, (shape[0], 1) if len(shape) == 1 else shape):
+        raise ValueError(
+            f"`{name}` must be shaped like the targets, {shape}, got shape "
+            f"{np.shape(f_0)}: pass `apply(params, x)`."
+        )
+    return _finite(name, np.asarray(f_0, np.float64)).reshape(shape)
+
+
+def check_amount(name: str, value: Any) -> float:
+    """Raise unless a number can be added to a diagonal.
+
+    Args:
+        name: Of the argument.
+        value: The number.
+
+    Returns:
+        It as a float.
+
+    Raises:
+        ValueError: If it is negative or not finite.
+    """
+    if not (np.ndim(value) == 0 and 0 <= value < math.inf):
+        raise ValueError(f"`{name}` must be a finite number >= 0, got {value}.")
+    return float(value)
+
+
+def check_times(name: str, t: Any) -> Float[np.ndarray, "..."]:
+    """Raise unless times are numbers from 0 to infinity.
+
+    Args:
+        name: Of the argument.
+        t: A time, or an array of times.
+
+    Returns:
+        The times in float64.
+
+    Raises:
+        ValueError: If one is negative or NaN.
+    """
+    times = np.asarray(t, np.float64)
+    if not (times >= 0).all():
+        raise ValueError(f"`{name}` must lie between 0 and infinity, got {t}.")
+    return times
+
+
+def check_rectangle(
+    name: str, K: Any, side: tuple[int, ...], other: str
+) -> tuple[int, ...]:
+    """Raise unless a kernel has the training samples along its last axes.
+
+    Args:
+        name: Of the argument.
+        K: Kernel between some samples and the training samples.
+        side: Axes of the training samples, (n,) or (n, c).
+        other: The call that would make it.
+
+    Returns:
+        Axes of the other samples, (m,) or (m, c).
+
+    Raises:
+        ValueError: If it does not.
+    """
+    shape, axes = shape_of(K), len(side)
+    if len(shape) != 2 * axes or shape[axes:] != side or shape[1:axes] != side[1:]:
+        wanted = ", ".join(["m", *map(str, side[1:]), *map(str, side)])
+        raise ValueError(
+            f"`{name}` must hold the kernel between test and training samples, "
+            f"({wanted}), got shape {tuple(K.shape)}: pass `{other}`."
+        )
+    return shape[:axes]
+
+
+def shape_of(K: Any) -> tuple[int, ...]:
+    """The shape of a kernel, without the axes of a single output.
+
+    Args:
+        K: Kernel, (n, m) or (n, c, m, c).
+
+    Returns:
+        Its shape; (n, m) for one between outputs of which there is one.
+    """
+    shape = tuple(K.shape)
+    return shape[::2] if len(shape) == 4 and shape[1] == shape[3] == 1 else shape
+
+
+def _finite(name: str, values: np.ndarray) -> np.ndarray:
+    bad = ~np.isfinite(values.reshape(len(values), -1)).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"`{name}` holds NaN or infinite values, the first in row "
+            f"{int(bad.argmax())}."
+        )
+    return values
