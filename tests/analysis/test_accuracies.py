@@ -4,28 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from tangentlab.analysis import (
-    accuracy_interval,
-    binarization_overlap,
-    rank_correlation,
-)
-
-
-def test_rank_correlation_sees_order_alone():
-    assert rank_correlation([1, 2, 3, 4], [1, 8, 27, 64]) == pytest.approx(1)
-    assert rank_correlation([1, 2, 3, 4], [4, 3, 2, 1]) == pytest.approx(-1)
-    ties = rank_correlation([1, 2, 3, 4], [1, 1, 2, 2])
-    assert ties == pytest.approx(np.corrcoef([1, 2, 3, 4], [1.5, 1.5, 3.5, 3.5])[0, 1])
-
-
-def test_rank_correlation_of_too_little_is_nan():
-    assert math.isnan(rank_correlation([1, 2], [1, 2]))
-    assert math.isnan(rank_correlation([1, 2, 3], [5, 5, 5]))
-
-
-def test_rank_correlation_needs_pairs():
-    with pytest.raises(ValueError, match=r"shapes \(3,\) and \(2,\)"):
-        rank_correlation([1, 2, 3], [1, 2])
+from tangentlab.analysis import accuracy_interval, binarization_overlap
 
 
 def test_signs_of_gaussian_vectors_keep_80_percent():

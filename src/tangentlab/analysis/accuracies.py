@@ -1,42 +1,10 @@
-r"""Statistics of accuracies over tasks, and what binarizing an eigenfunction keeps.
-
->>> rank_correlation([1, 2, 3], [10.0, 40.0, 90.0])
-1.0
-"""
-
-from collections.abc import Sequence
+"""How well an accuracy is known, and what binarizing an eigenfunction keeps."""
 
 import numpy as np
 import scipy.stats
 from jaxtyping import Float
 
 from .._types import AnyArray
-
-
-def rank_correlation(
-    a: Sequence[float | int] | AnyArray, b: Sequence[float | int] | AnyArray
-) -> float:
-    """Spearman's rank correlation; ties share their mean rank.
-
-    Args:
-        a: One value per task.
-        b: Likewise.
-
-    Returns:
-        A number in [-1, 1]; NaN with fewer than 3 tasks or where one side is constant.
-
-    Raises:
-        ValueError: If the lengths differ.
-    """
-    a, b = np.asarray(a, float), np.asarray(b, float)
-    if a.shape != b.shape:
-        raise ValueError(
-            f"Need one value per task, got shapes {a.shape} and {b.shape}."
-        )
-    if len(a) < 3 or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return float("nan")
-    ranks = scipy.stats.rankdata(a), scipy.stats.rankdata(b)
-    return float(np.corrcoef(*ranks)[0, 1])
 
 
 def accuracy_interval(

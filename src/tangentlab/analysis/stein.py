@@ -1,0 +1,150 @@
+r"""Theorem 1, measured: alignment with a linear target is a mixed second derivative.
+
+$$\alpha(g_u) = \big\|E_x[u^\top x\,\nabla_\theta f_\theta(x)]\big\|^2
+  = \big\|E_x[\nabla^2_{x,\theta} f_\theta(x)]\,u\big\|^2, \quad
+  x \sim \mathcal N(0, I), \; g_u(x) = u^\top x$$
+
+The squared norm of a sample mean is too large by the variance of that mean. Both sides
+are estimated without that bias, by inner products of means over disjoint groups of
+samples.
+"""
+
+from collections.abc import Callable
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from .._linalg import blocks
+from .._types import AnyArray, Apply, Params, PRNGKey
+from ..kernels.selection import Selection, select
+from ..models import check_apply
+from .mixed_derivatives import (
+    check_one_output,
+    mixed_derivative,
+    weighted_gradient,
+)
+
+_CHUNK = 1024  # samples through the network at once
+_LEAST = 4  # groups of samples
+
+
+class SteinSides(eqx.Module):
+    r"""Both sides of Theorem 1 for each direction, on the same samples.
+
+    Attributes:
+        alignment: Left side, $\|E[u^\top x\,\nabla_\theta f]\|^2$, unbiased.
+        alignment_error: Its standard error (jackknife over groups).
+        derivative: Right side, $\|E[\nabla^2_{x,\theta} f]\,u\|^2$, unbiased.
+        derivative_error: Its standard error.
+        difference: Left less right.
+        difference_error: Its standard error, smaller than both where they share noise.
+    """
+
+    alignment: Float[np.ndarray, " k"]
+    alignment_error: Float[np.ndarray, " k"]
+    derivative: Float[np.ndarray, " k"]
+    derivative_error: Float[np.ndarray, " k"]
+    difference: Float[np.ndarray, " k"]
+    difference_error: Float[np.ndarray, " k"]
+
+
+def stein_sides(
+    apply: Apply,
+    params: Params,
+    directions: Float[AnyArray, "k ..."],
+    num: int,
+    *,
+    key: PRNGKey,
+    num_groups: int = 32,
+) -> SteinSides:
+    """Both sides of Theorem 1 by Monte Carlo, with standard errors.
+
+    Keeps two vectors like the parameters for each group of samples.
+
+    Args:
+        apply: The network with one output, `apply(params, x) -> (n, 1)`.
+        params: Where to differentiate it.
+        directions: Directions of input space, of the shape of a sample; both sides
+            grow with their squared norm.
+        num: How many Gaussian samples, rounded up to full groups.
+        key: Draws them.
+        num_groups: How many groups they are cut into.
+
+    Returns:
+        Both sides and their difference.
+
+    Raises:
+        ValueError: If the network has several outputs, or there are too few groups or
+            samples.
+    """
+    U = np.asarray(directions)
+    if U.ndim < 2 or 0 in U.shape:
+        raise ValueError(
+            "`directions` must hold directions of the shape of a sample along a "
+            f"leading axis, got shape {U.shape}: add the axis with `u[None]`."
+        )
+    if num_groups < _LEAST or num < num_groups:
+        raise ValueError(
+            f"Errors take at least {_LEAST} groups and a sample in each, got "
+            f"num_groups={num_groups} and num={num}."
+        )
+    chosen = select(params)
+    dtype = chosen.leaves[0].dtype
+    U = jnp.asarray(U, dtype)
+    check_apply(apply, params, U)
+    check_one_output(apply, params, U)
+    each = -(-num // num_groups)
+    means = jax.jit(partial(_both_sums, apply, chosen))
+    keys = jax.random.split(key, num_groups)
+    sides = [_group_products(means, chosen, keys, u, each) for u in U]
+    left, right = (np.stack([side[i] for side in sides]) for i in range(2))
+    found = [_jackknife(H) for H in (left, right, left - right)]
+    return SteinSides(*(array for pair in found for array in pair))
+
+
+def _both_sums(
+    apply: Apply, chosen: Selection, leaves: list[Array], x: Array, u: Array
+) -> tuple[list[Array], list[Array]]:
+    """Sums over samples of what either side is the mean of."""
+
+    def gradient(x: Array) -> list[Array]:
+        ones = jnp.ones(len(x), x.dtype)
+        return weighted_gradient(apply, chosen, leaves, x, ones)
+
+    along = x.reshape(len(x), -1) @ u.ravel()
+    left = weighted_gradient(apply, chosen, leaves, x, along)
+    return left, mixed_derivative(gradient, x, u)
+
+
+def _group_products(
+    sums: Callable, chosen: Selection, keys: Array, u: Array, each: int
+) -> list[Float[np.ndarray, "g g"]]:
+    """Inner products between the means of groups, for either side."""
+    vectors: list[list[np.ndarray]] = [[], []]
+    for key in keys:
+        x = jax.random.normal(key, (each, *u.shape), u.dtype)
+        totals = [np.zeros(()), np.zeros(())]
+        for rows in blocks(each, _CHUNK):
+            for i, made in enumerate(sums(chosen.leaves, x[rows], u)):
+                flat = [np.asarray(g, np.float64).ravel() for g in made]
+                totals[i] = totals[i] + np.concatenate(flat)
+        for side, total in zip(vectors, totals, strict=True):
+            side.append(total / each)
+    return [np.stack(side) @ np.stack(side).T for side in vectors]
+
+
+def _jackknife(
+    H: Float[np.ndarray, "k g g"],
+) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+    """Mean over pairs of different groups, and its standard error."""
+    g = H.shape[1]
+    own = np.trace(H, axis1=1, axis2=2)
+    pairs = H.sum(axis=(1, 2)) - own
+    partners = H.sum(axis=2) - np.diagonal(H, axis1=1, axis2=2)
+    without = (pairs[:, None] - 2 * partners) / ((g - 1) * (g - 2))
+    spread = ((without - without.mean(axis=1)[:, None]) ** 2).sum(axis=1)
+    return pairs / (g * (g - 1)), np.sqrt((g - 1) / g * spread)

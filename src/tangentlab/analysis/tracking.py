@@ -1,0 +1,149 @@
+"""A kernel watched during training, from inside anybody's own loop.
+
+>>> import jax.numpy as jnp
+>>> x, y = jnp.eye(3), jnp.array([1.0, -1.0, 1.0])
+>>> tracker = Tracker(lambda w, x: jnp.tanh(x @ w), x, y, num=1)
+>>> for step, size in enumerate([0.0, 1.0]):
+...     _ = tracker(step, jnp.array([[0.0], [0.0], [size]]))
+>>> tracker.history()["trace"].round(3).tolist()
+[3.0, 2.176]
+"""
+
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float, PyTree
+
+from .._checks import batch_size
+from .._types import AnyArray, Apply, Inputs, Params
+from ..kernels import gram
+from ..kernels.request import Outputs, Precision
+from ..models.contract import check_callable
+from ..spectra.checking import check_num
+from .aligning import gram_alignment
+from .concentration import energy_concentration
+from .similarity import centered_alignment, kernel_distance
+from .sizes import kernel_size
+from .targets import check_targets
+
+
+class Tracker:
+    r"""Records how a network's tangent kernel changes while it is trained.
+
+    Each call computes the Gram matrix on the samples given, `n` by `n`; two earlier
+    ones are kept, the first and the last. A few hundred samples usually tell enough.
+
+    | recorded | |
+    |---|---|
+    | `step` | as given |
+    | `trace` | $\mathrm{tr} K$ |
+    | `participation_ratio` | $(\mathrm{tr} K)^2 / \|K\|_F^2$, an effective rank |
+    | `alignment` | $n^{-2} y^\top K y$ |
+    | `unbiased_alignment` | the same without the diagonal |
+    | `centered_alignment` | `centered_alignment(K, y)`, free of scale |
+    | `energy_concentration` | `energy_concentration(K, y, num)`, not squared |
+    | `distance` | `kernel_distance` to the first kernel |
+    | `velocity` | that to the kernel before, per step in between; NaN at first |
+
+    A network with batch statistics that change puts them beside its parameters and
+    leaves them out with `trainable`:
+    `Tracker(lambda p, x: model.freeze(p["state"])(p["params"], x), x, y,
+    trainable={"params": True, "state": False})`.
+    """
+
+    def __init__(
+        self,
+        apply: Apply,
+        x: Inputs,
+        y: Float[AnyArray, "n ..."],
+        *,
+        num: int = 10,
+        outputs: Outputs = "mean",
+        trainable: PyTree | None = None,
+        precision: Precision = "float32",
+        memory: int | None = None,
+    ):
+        r"""Choose what to watch.
+
+        Args:
+            apply: The network, `apply(params, x) -> (n, c)`.
+            x: Samples along a leading axis.
+            y: Labels as $\pm 1$, or real-valued targets, `(n,)`; several as columns
+                are recorded side by side.
+            num: Eigenvectors for the energy concentration.
+            outputs: With several logits, which kernel; see `tl.gram`.
+            trainable: Prefix of `params` with booleans; False leaves parameters out.
+            precision: See `tl.gram`.
+            memory: Bytes that a Gram matrix may use.
+
+        Raises:
+            ValueError: If `y` does not fit the samples, or holds labels 0 and 1; or if
+                `num` is not within 1 and n.
+        """
+        check_callable(apply)
+        n = batch_size("x", x)
+        if np.isin(check_targets("y", y, n), (0, 1)).all():
+            raise ValueError(
+                "`y` holds labels 0 and 1, whose common part, a constant, would rule "
+                "every number: pass `2.0 * y - 1.0`."
+            )
+        check_num(num, n)
+        self._apply, self._x, self._y, self._num = apply, x, np.asarray(y), num
+        self._options: dict[str, Any] = {
+            "outputs": outputs,
+            "trainable": trainable,
+            "precision": precision,
+            "memory": memory,
+        }
+        self._rows: list[dict[str, np.ndarray]] = []
+        self._first: Any = None
+        self._last: Any = None
+
+    def __call__(self, step: float | int, params: Params) -> dict[str, np.ndarray]:
+        """Look at the kernel now.
+
+        Args:
+            step: When: steps, epochs or seconds, later than the last time.
+            params: The parameters now.
+
+        Returns:
+            What was recorded.
+
+        Raises:
+            ValueError: If the step is not later than the last one.
+        """
+        before = float(self._rows[-1]["step"]) if self._rows else -np.inf
+        if not step > before:
+            raise ValueError(
+                f"Steps must increase, got {step:g} after {before:g}: use another "
+                "Tracker for another run."
+            )
+        K = gram(self._apply, params, self._x, **self._options)
+        velocity = np.asarray(np.nan)
+        if self._rows:
+            velocity = np.asarray(kernel_distance(self._last, K) / (step - before))
+        self._first, self._last = (K if self._first is None else self._first), K
+        size, forms = kernel_size(K), gram_alignment(K, self._y)
+        row = {
+            "step": step,
+            "trace": size.trace,
+            "participation_ratio": size.participation_ratio,
+            "alignment": forms.biased,
+            "unbiased_alignment": forms.unbiased,
+            "centered_alignment": centered_alignment(K, self._y),
+            "energy_concentration": energy_concentration(K, self._y, self._num),
+            "distance": kernel_distance(self._first, K),
+            "velocity": velocity,
+        }
+        self._rows.append({name: np.asarray(row[name], np.float64) for name in row})
+        return self._rows[-1]
+
+    def history(self) -> dict[str, np.ndarray]:
+        """All that was recorded.
+
+        Returns:
+            An array for each quantity, a row for each call; columns where there are
+            several targets. Empty before the first call.
+        """
+        names = self._rows[0] if self._rows else {}
+        return {name: np.stack([row[name] for row in self._rows]) for name in names}

@@ -1,0 +1,124 @@
+"""From estimates to what can be said of a claim.
+
+>>> holm([0.01, 0.04, 0.03]).tolist()
+[0.03, 0.06, 0.06]
+"""
+
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from jaxtyping import Float
+from numpy.typing import ArrayLike
+
+from .resampling import Estimate
+
+Verdict = Literal["holds", "does not hold", "cannot be told"]
+
+_LEVEL = 0.025  # one-sided, that of a 95 % interval
+
+
+class Finding(NamedTuple):
+    """One measured number of a claim.
+
+    Attributes:
+        name: Of what, in a few words.
+        estimate: The number and its interval.
+        verdict: Of this number alone; None where it is reported and not judged.
+        percent: Show it in points of percent.
+    """
+
+    name: str
+    estimate: Estimate
+    verdict: Verdict | None = None
+    percent: bool = False
+
+
+class Claim(NamedTuple):
+    """A claim, its measurement and what can be said.
+
+    Attributes:
+        id: Short name, such as `D1`.
+        statement: What is claimed.
+        criterion: When it holds, fixed before the run.
+        findings: What was measured.
+        verdict: `holds`, `does not hold` or `cannot be told`, from this run.
+        remark: Why it cannot be told, or what else to know.
+        limit: The criterion in a few symbols, for figures.
+    """
+
+    id: str
+    statement: str
+    criterion: str
+    findings: tuple[Finding, ...]
+    verdict: Verdict
+    remark: str = ""
+    limit: str = ""
+
+
+def holm(p: ArrayLike) -> Float[np.ndarray, " k"]:
+    """Holm's adjustment of p-values for several tests at once.
+
+    Args:
+        p: One p-value per test.
+
+    Returns:
+        Adjusted p-values, in the same order, to be compared with the level itself.
+
+    Raises:
+        ValueError: If a value is no probability.
+
+    Reference:
+        Holm, "A simple sequentially rejective multiple test procedure", 1979.
+    """
+    p = np.asarray(p, float)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        raise ValueError(f"p-values must be a list of numbers in [0, 1], got {p}.")
+    order = np.argsort(p, stable=True)
+    factors = len(p) - np.arange(len(p))
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p[order]), 1.0)
+    return adjusted
+
+
+def judge(
+    estimates: Sequence[Estimate], threshold: float | int, *, above: bool
+) -> list[Verdict]:
+    """Compare the models of one claim with its threshold, by Holm's procedure.
+
+    A model holds if its interval lies beyond the threshold, and does not if it lies on
+    the other side; else it cannot be told.
+
+    Args:
+        estimates: One for each model.
+        threshold: The threshold.
+        above: Beyond means above it, else below.
+
+    Returns:
+        One verdict for each model.
+    """
+    known = [i for i, e in enumerate(estimates) if not np.isnan(e.doubt(0, above=True))]
+    verdicts: list[Verdict] = ["cannot be told"] * len(estimates)
+    sides: list[tuple[Verdict, bool]] = [("holds", above), ("does not hold", not above)]
+    for verdict, side in sides:
+        doubts = [estimates[i].doubt(threshold, above=side) for i in known]
+        for i, p in zip(known, holm(doubts), strict=True):
+            if p <= _LEVEL:
+                verdicts[i] = verdict
+    return verdicts
+
+
+def all_of(verdicts: Sequence[Verdict]) -> Verdict:
+    """The verdict of a claim about all models.
+
+    Args:
+        verdicts: One for each model.
+
+    Returns:
+        It holds if all hold, and does not if one does not.
+    """
+    if "does not hold" in verdicts:
+        return "does not hold"
+    if not verdicts or "cannot be told" in verdicts:
+        return "cannot be told"
+    return "holds"

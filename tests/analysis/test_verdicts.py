@@ -1,0 +1,68 @@
+import numpy as np
+import pytest
+
+from tangentlab.analysis import Estimate, all_of, bootstrap, holm, judge, mean
+
+
+def estimate(center: float, spread: float = 0.01) -> Estimate:
+    draws = np.random.default_rng(0).normal(center, spread, 5000)
+    low, high = np.quantile(draws, [0.025, 0.975])
+    return Estimate(center, float(low), float(high), draws)
+
+
+def test_holm_matches_its_definition():
+    p = np.array([0.012, 0.5, 0.001, 0.04, 0.04])
+    adjusted = holm(p)
+    for level in (0.01, 0.025, 0.05, 0.1):
+        rejected = set()
+        for rank, i in enumerate(np.argsort(p, stable=True)):
+            if p[i] > level / (len(p) - rank):
+                break
+            rejected.add(int(i))
+        assert rejected == set(np.flatnonzero(adjusted <= level))
+    assert holm([0.9, 0.8]).max() == 1.0
+
+
+@pytest.mark.parametrize("p", [[0.5, 1.2], [np.nan], [[0.1]]])
+def test_holm_takes_probabilities_alone(p):
+    with pytest.raises(ValueError, match=r"numbers in \[0, 1\]"):
+        holm(p)
+
+
+def test_a_verdict_needs_the_interval_beyond_the_threshold():
+    models = [estimate(-0.95), estimate(-0.5), estimate(-0.79, 0.05)]
+    assert judge(models, -0.8, above=False) == [
+        "holds",
+        "does not hold",
+        "cannot be told",
+    ]
+    assert judge(models[:1], 0.0, above=True) == ["does not hold"]
+
+
+def test_several_models_at_once_need_more():
+    # 2 % of the replicates are on the wrong side: enough alone, not for one of three.
+    near = bootstrap(mean, np.full(3, 1.0))
+    near.replicates[:200] = -1.0
+    assert judge([near], 0.0, above=True) == ["holds"]
+    assert judge([near] * 3, 0.0, above=True) == ["cannot be told"] * 3
+
+
+def test_what_was_not_measured_cannot_be_told():
+    nothing = Estimate(np.nan, np.nan, np.nan, np.empty(0))
+    assert judge([nothing, estimate(1.0)], 0.0, above=True) == [
+        "cannot be told",
+        "holds",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "claim"),
+    [
+        (["holds", "holds"], "holds"),
+        (["holds", "cannot be told"], "cannot be told"),
+        (["cannot be told", "does not hold"], "does not hold"),
+        ([], "cannot be told"),
+    ],
+)
+def test_a_claim_about_all_models_needs_all_of_them(verdicts, claim):
+    assert all_of(verdicts) == claim
