@@ -164,3 +164,11 @@ def test_float64_may_be_asked_for():
     wide = jax.tree.map(lambda leaf: leaf.astype(jnp.float64), half)
     reference = tl.gram(dense_apply, wide, x32.astype(jnp.float64))
     np.testing.assert_allclose(asked, reference, rtol=1e-12)
+
+
+def test_a_diagonal_needs_no_room_for_a_matrix(monkeypatch):
+    """A hundred thousand samples, whose Gram matrix would take 75 GiB."""
+    monkeypatch.setattr("tangentlab.kernels.planning.free_memory", lambda: 2**26)
+    x = jnp.arange(200_000.0).reshape(100_000, 2)
+    found = tl.gram_diagonal(lambda w, x: x @ w, jnp.ones((2, 1)), x)
+    assert_close(found, (x**2).sum(axis=1))

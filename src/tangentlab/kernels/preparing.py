@@ -73,7 +73,8 @@ def prepare(
     item = 8 if _widest(network) == 8 else 4
     stored = 2 if request.precision == "fast" and backend() == "gpu" else item
     c = network.num_outputs
-    problem = Problem(n, m, c, x_2 is None, item, stored, full=full)
+    columns, symmetric = (1, False) if single else (m, x_2 is None)
+    problem = Problem(n, columns, c, symmetric, item, stored, full=full)
     features = choose(
         network.source,
         network.differentiated,
