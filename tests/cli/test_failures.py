@@ -37,6 +37,13 @@ def test_values_that_a_config_refuses_are_one_clear_line(
     assert os.environ["COLUMNS"] == columns
 
 
+def kept_in(folder: Path) -> str:
+    return (
+        f"The unfinished run is kept in {folder}; the same command with --resume goes "
+        "on from there."
+    )
+
+
 BROKEN = """
 import sys
 from tangentlab import cli, experiments
@@ -54,8 +61,7 @@ def test_a_failed_run_says_once_where_it_is_kept(tmp_path):
     (kept,) = tmp_path.iterdir()
     assert result.returncode == 1
     assert result.stderr.endswith(
-        "tangentlab: error: The walk broke off.\n"
-        f"The unfinished run is kept in {kept}\n"
+        f"tangentlab: error: The walk broke off.\n{kept_in(kept)}\n"
     )
     assert result.stderr.count("unfinished run") == 1
 
@@ -150,7 +156,5 @@ def test_ctrl_c_says_where_the_partial_run_is(tmp_path):
         process.kill()
     (kept,) = tmp_path.iterdir()
     assert process.returncode == 130
-    assert err.endswith(
-        f"tangentlab: interrupted\nThe unfinished run is kept in {kept}\n"
-    )
+    assert err.endswith(f"tangentlab: interrupted\n{kept_in(kept)}\n")
     assert "Traceback" not in err

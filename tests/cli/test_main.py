@@ -5,10 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tangentlab
 from tangentlab import cli, experiments, store
+from tangentlab.analysis import Claim, Estimate, Finding
 from tangentlab.data.catalog import CIFAR10
 from tests.toy_experiment import CONFIGS, Walk
 
@@ -36,7 +38,12 @@ def test_alone_it_prints_help(capsys):
 def test_the_help_of_an_experiment_has_every_field_and_its_comment(toy, name, capsys):
     assert cli.main(["run", name, "--help"]) == 0
     text = words(capsys.readouterr().out)
-    for option in ("--output", "--no-progress", *options(known_config(name))):
+    for option in (
+        "--output",
+        "--no-progress",
+        "--resume",
+        *options(known_config(name)),
+    ):
         assert re.search(rf"{option}[ ,]", text), option
     if name == "walk":
         assert "Walk at random and look where that leads." in text
@@ -75,6 +82,7 @@ def test_a_run_prints_its_table_and_files(toy, capsys):
     for line in (
         f" run     runs/{path.name}",
         f" figure  runs/{path.name}/figures/walks.png",
+        f" table   runs/{path.name}/results.csv",
         f" report  runs/{path.name}/report.html",
     ):
         assert f"{line}\n" in output
@@ -121,8 +129,8 @@ def test_a_report_is_drawn_again(toy, capsys):
             ["run", "walk", "--xyz"],
             [
                 "`tangentlab run walk` has the options --help, --output, --progress, "
-                "--no-progress, --lengths, --kind, --start, --folder, --seed, "
-                "--step.size. See `tangentlab run walk --help`.",
+                "--no-progress, --resume, --no-resume, --lengths, --kind, --start, "
+                "--folder, --seed, --step.size. See `tangentlab run walk --help`.",
             ],
         ),
         (["run", "walk", "--seed", "one"], ["--seed", "one"]),
@@ -192,3 +200,26 @@ def test_importing_the_library_does_not_import_the_command_line():
     command = [sys.executable, "-c", code]
     result = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert result.stdout == "[]\n", result.stderr
+
+
+def test_claims_are_printed_with_measure_criterion_and_verdict(
+    toy, monkeypatch, capsys
+):
+    found = Estimate(-0.97, -0.99, -0.91, np.full(5, -0.97))
+    claims = (
+        Claim("D1", "It falls", "below 0", (Finding("walk", found),), "holds"),
+        Claim("D2", "It leads", "above 0", (), "cannot be told", "too few"),
+    )
+    whole = experiments.EXPERIMENTS["walk"]
+
+    def report(run):
+        return dataclasses.replace(
+            whole.report(run), claims=claims, claims_caption="Intervals over walks."
+        )
+
+    monkeypatch.setitem(experiments.EXPERIMENTS, "walk", whole._replace(report=report))
+    assert cli.main(["run", "walk"]) == 0
+    output = words(capsys.readouterr().out)
+    assert "✓ D1 It falls: holds walk −0.97 [−0.99, −0.91] criterion: below 0" in output
+    assert "? D2 It leads: cannot be told from this run too few" in output
+    assert "Intervals over walks." in output

@@ -2,12 +2,22 @@ import dataclasses
 import re
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 import tangentlab as tl
-from tangentlab.experiments import DEMO, EXPERIMENTS, draw, eigenfunctions, perform
-from tangentlab.experiments.eigenfunctions import GRID, Eigenfunctions
+from tangentlab import store
+from tangentlab.experiments import (
+    DEMO,
+    EXPERIMENTS,
+    draw,
+    eigenfunctions,
+    eigenfunctions_report,
+    perform,
+)
+from tangentlab.experiments.eigenfunctions import Eigenfunctions
+from tangentlab.experiments.training_stage import is_dual
 
 TOY = Eigenfunctions(
     num_samples=240,
@@ -15,6 +25,13 @@ TOY = Eigenfunctions(
     indices=(0, 3, 50),
     recipe=tl.Recipe(epochs=2, batch_size=64),
 )
+
+
+def compute(config: Eigenfunctions, root: Path) -> store.Run:
+    """The run alone, without figures and page, which take longer."""
+    with store.create(root, "eigenfunctions", config) as folder:
+        eigenfunctions.run(config, folder, progress=False)
+    return store.open_run(folder.final, {"eigenfunctions": Eigenfunctions})
 
 
 @pytest.fixture(scope="module")
@@ -31,49 +48,85 @@ def test_every_field_of_the_config_is_read():
 
 def test_run_folder_holds_all_that_was_computed(outcome):
     run = outcome.run
-    tasks = run.arrays("tasks")
+    tasks = run.arrays("tasks-42")
     assert tasks["index"].tolist() == [0, 3, 50]
-    for name in ("network", "linearized"):
+    for name in ("network-42", "linearized-42"):
         assert run.arrays(name)["test_accuracy"].shape == (3, 2)
-    spectrum = run.arrays("spectrum")
-    assert spectrum["eigenvalues"].shape == (240,)
-    signs = spectrum["eigenvectors"] > 0
+        assert run.arrays(name)["test_outputs"].shape == (3, 60)
+        assert np.isfinite(run.arrays(name)["cosine"]).all()
+    spectrum = run.arrays("spectrum-42")
+    assert spectrum["eigenvalues"].shape == spectrum["overlap"].shape == (240,)
+    signs = tasks["eigenvectors"] > 0
+    np.testing.assert_array_equal(signs.T, tasks["labels"])
     np.testing.assert_allclose(signs.mean(axis=0), tasks["balance"], atol=1e-6)
-    assert run.metrics()[0]["num_train"] == 180 and run.metrics()[0]["num_test"] == 60
-    assert [line["index"] for line in run.metrics()[1:]] == [0, 3, 50]
+    np.testing.assert_allclose(tasks["energy"].sum(axis=0), 1, rtol=1e-5)
+    facts, *lines = run.metrics()
+    assert (facts["num_train"], facts["num_test"], facts["seeds"]) == (180, 60, [42])
+    assert [line["index"] for line in lines] == [0, 3, 50]
+    accuracy = run.arrays("network-42")["test_accuracy"][:, -1]
+    assert [line["network_test_accuracy"] for line in lines] == accuracy.tolist()
+    assert not (run.path / "work").exists()
+
+
+def test_function_space_and_weight_space_train_the_same_linearization(
+    outcome, tmp_path
+):
+    config = dataclasses.replace(TOY, linearized_in="weights", gram_on_disk=False)
+    other = compute(config, tmp_path)
+    ours, theirs = (run.arrays("linearized-42") for run in (outcome.run, other))
+    for name in ("train_loss", "distance", "cosine"):
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=2e-3)
+    same = outcome.run.arrays("network-42")["test_loss"]
+    np.testing.assert_array_equal(other.arrays("network-42")["test_loss"], same)
+
+
+def test_seeds_share_samples_and_differ_in_initialization(tmp_path):
+    config = dataclasses.replace(
+        TOY, seed=7, seeds=2, reference_epochs=1, gram_on_disk=False
+    )
+    run = compute(config, tmp_path)
+    first, second = (run.arrays(f"spectrum-{seed}")["eigenvalues"] for seed in (7, 8))
+    assert not np.allclose(first, second)
+    assert [line["seed"] for line in run.metrics()[1:]] == [7] * 3 + [8] * 3
+    assert run.arrays("network-reference-8")["test_accuracy"].shape == (1, 1)
+    table = eigenfunctions_report.report(run).console_table
+    mean = np.mean(
+        [run.arrays(f"network-{seed}")["test_accuracy"][1, -1] for seed in (7, 8)]
+    )
+    assert table.rows[1].cells[3] == pytest.approx(mean)
+    assert "mean over 2 seeds" in table.caption and "For reference" in table.caption
 
 
 def test_divergence_is_flagged_and_left_out(tmp_path):
     recipe = tl.Recipe(epochs=1, batch_size=64, learning_rate=1e30)
     config = dataclasses.replace(TOY, indices=(3, 50), recipe=recipe)
-    outcome = perform(EXPERIMENTS, "eigenfunctions", config, tmp_path)
-    assert outcome.run.arrays("network")["diverged"].any()
-    flags = [row.flag for row in outcome.report.console_table.rows]
-    assert "training diverged" in flags
-    assert outcome.report.summary.startswith("No task can be used")
+    with pytest.warns(UserWarning, match="likely to diverge"):
+        run = compute(config, tmp_path)
+    assert run.arrays("network-42")["diverged"].any()
+    report = eigenfunctions_report.report(run)
+    assert "training diverged" in [row.flag for row in report.console_table.rows]
+    assert report.summary.startswith("No task can be used")
 
 
 def test_the_test_split_does_not_move_with_the_training_size():
-    key = eigenfunctions._keys(0).subset
     small = dataclasses.replace(TOY, num_samples=200)
-    parts = [eigenfunctions.load(config, key)[1] for config in (TOY, small)]
+    parts = [eigenfunctions.load(config).dataset for config in (TOY, small)]
     tests = [part.x[part.num_train :] for part in parts]
     assert len(parts[0].x) != len(parts[1].x)
     np.testing.assert_array_equal(tests[0], tests[1])
 
 
-def test_the_same_config_gives_the_same_numbers(outcome, tmp_path):
-    again = perform(EXPERIMENTS, "eigenfunctions", TOY, tmp_path)
-    for name in ("network", "linearized"):
-        np.testing.assert_array_equal(
-            again.run.arrays(name)["test_loss"], outcome.run.arrays(name)["test_loss"]
-        )
-
-
 def test_report_is_rebuilt_from_the_folder_alone(outcome):
     page = outcome.files.page
     figures = {path.stem for path in outcome.files.figures}
-    assert figures == {"accuracy", "spectrum", "training", "gallery"}
+    assert figures == {
+        "accuracy",
+        "spectrum",
+        "energy",
+        "growth",
+        "training",
+        "gallery",
+    }
     page.unlink()
     for path in outcome.files.figures:
         path.unlink()
@@ -100,12 +153,6 @@ def test_table_has_a_row_for_each_task_and_flags_the_degenerate_one(outcome):
         assert ("degenerate" in row.flag) == (max(balance, 1 - balance) > 0.95)
 
 
-def test_default_indices_stay_below_half_the_samples():
-    config = dataclasses.replace(TOY, indices=None)
-    assert eigenfunctions._indices(config, 240) == (0, 1, 2, 4, 9, 19, 49, 99)
-    assert eigenfunctions._indices(config, 60_000) == GRID
-
-
 def test_demo_is_a_config_of_the_experiment():
     assert isinstance(DEMO, Eigenfunctions) and DEMO.data == "digits"
 
@@ -114,11 +161,17 @@ def test_demo_is_a_config_of_the_experiment():
     ("change", "message"),
     [
         ({"indices": (0, 240)}, r"0\.\.239"),
-        ({"indices": (1, 1)}, "different numbers"),
-        ({"indices": ()}, "different numbers"),
+        ({"indices": (0, 1), "num_indices": 3}, "not both"),
         ({"num_samples": 5000}, r"num_samples must lie in 2\.\.1797"),
         ({"num_test": 240}, r"num_test must lie in 1\.\.239"),
+        ({"num_pairs": 50}, r"num_pairs must lie in 51\.\.240"),
+        ({"seeds": 0}, "seeds must be at least 1, got 0"),
+        ({"reference_epochs": -1}, "reference_epochs must be at least 0"),
         ({"recipe": tl.Recipe(batch_size=200)}, "A batch of 200 does not fit 180"),
+        (
+            {"recipe": tl.Recipe(optimizer="adam"), "linearized_in": "function"},
+            "'adam' depends on the coordinates",
+        ),
         ({"data": "imagenet"}, "cifar10, digits"),
     ],
 )
@@ -126,6 +179,23 @@ def test_impossible_configs_raise_before_any_work(change, message, tmp_path):
     config = dataclasses.replace(TOY, **change)
     with pytest.raises(ValueError, match=message):
         perform(EXPERIMENTS, "eigenfunctions", config, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_function_space_is_for_all_that_it_can_do():
+    adam = tl.Recipe(optimizer="adam")
+    assert is_dual("auto", tl.Recipe()) and is_dual("function", tl.Recipe())
+    assert not is_dual("weights", tl.Recipe()) and not is_dual("auto", adam)
+
+
+@pytest.mark.slow
+def test_adam_is_trained_in_weight_space(tmp_path):
+    recipe = tl.Recipe(epochs=1, batch_size=64, optimizer="adam", learning_rate=1e-3)
+    config = dataclasses.replace(TOY, indices=(3,), recipe=recipe, num_pairs=10)
+    with jax.numpy_dtype_promotion("standard"):  # optax's Adam counts in integers
+        run = compute(config, tmp_path)
+    assert run.arrays("spectrum-42")["eigenvalues"].shape == (10,)
+    assert np.isfinite(run.arrays("linearized-42")["train_loss"]).all()
 
 
 @pytest.mark.parametrize(
@@ -140,9 +210,7 @@ def test_it_runs_on_real_cifar10(model, real_data, tmp_path):
         indices=(1, 5),
         recipe=tl.Recipe(epochs=1, batch_size=16),
     )
-    outcome = perform(EXPERIMENTS, "eigenfunctions", config, tmp_path)
-    assert (
-        outcome.run.metrics()[0] | {"num_train": 33, "num_test": 7}
-        == (outcome.run.metrics()[0])
-    )
-    assert np.isfinite(outcome.run.arrays("linearized")["test_loss"]).all()
+    run = compute(config, tmp_path)
+    facts = run.metrics()[0]
+    assert (facts["num_train"], facts["num_test"]) == (33, 7)
+    assert np.isfinite(run.arrays("linearized-42")["test_loss"]).all()

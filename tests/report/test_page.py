@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from tangentlab.analysis import Claim
 from tangentlab.report import page
 from tangentlab.report.page import Highlight, Report, Section, render
 from tangentlab.report.tables import Column, Row, Table
@@ -98,6 +99,18 @@ def test_a_page_has_summary_table_figures_command_and_versions():
     assert "1, 2" in parsed.texts("td")
     order = [name for name, _, _ in parsed.elements]
     assert order.index("figure") < order.index("table") < order.index("details")
+
+
+def test_claims_come_before_everything_else():
+    claim = Claim("D1", f"It falls {EVIL}", "below 0", (), "holds", "so it does")
+    report = replace(make_report(), claims=(claim,), claims_caption="over tasks")
+    parsed = make_page(report)
+    assert "holds" in [attrs.get("class") for attrs in parsed.all("article")]
+    assert any(EVIL in text for text in parsed.texts("h3"))
+    assert "over tasks" in parsed.texts("p")
+    order = [name for name, _, _ in parsed.elements]
+    assert order.index("article") < order.index("figure")
+    assert not make_page(make_report()).all("article")
 
 
 def test_a_page_needs_nothing_from_elsewhere():

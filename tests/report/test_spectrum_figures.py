@@ -77,3 +77,11 @@ def test_more_targets_than_colors_raise(ax, count):
     target = spectrum_figures.Target("one", np.ones(3))
     with pytest.raises(ValueError, match=f"takes 1 to 6 targets, got {count}"):
         spectrum_figures.cumulative_energy(ax, [target] * count, 3)
+
+
+def test_modes_are_marked_on_the_curve(ax):
+    spectrum = _spectrum(50)
+    spectrum_figures.eigenvalue_decay(ax, spectrum)
+    spectrum_figures.mark_modes(ax, spectrum, [0, 9], "tasks")
+    marks = {line.get_label(): line for line in ax.get_lines()}["tasks"]
+    np.testing.assert_allclose(marks.get_xydata(), [[1, 1], [10, 10**-1.5]])

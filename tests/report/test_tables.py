@@ -16,6 +16,7 @@ from tangentlab.report.tables import (
     to_csv,
     to_html,
     to_rich,
+    to_text,
 )
 
 TABLE = Table(
@@ -149,3 +150,16 @@ def test_flags_must_not_outnumber_marks():
     with pytest.raises(ValueError, match="6 different flags.* only 5 marks"):
         Table((Column("a"),), rows)
     Table((Column("a"),), rows[:-1])
+
+
+def test_plain_text_lines_up_and_explains_its_marks():
+    assert to_text(TABLE).split("\n") == [
+        "task      accuracy   n",
+        "first *     100.0%  10",
+        "second       12.3%  20",
+        "third †          –  30",
+        "fourth *         –  40",
+        "What was <learned>.",
+        "* one class only",
+        "† diverged",
+    ]

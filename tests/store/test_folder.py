@@ -60,8 +60,11 @@ def test_a_failed_run_is_kept_and_says_where(tmp_path, kind):
     (kept,) = tmp_path.iterdir()
     assert kept.name.startswith(".") and kept.name.endswith(".partial")
     assert (kept / "numbers.npz").is_file()
-    assert caught.value.__notes__ == [f"The unfinished run is kept in {kept}"]
-    with pytest.raises(ValueError, match="is an unfinished run.*To run it again:"):
+    assert caught.value.__notes__ == [
+        f"The unfinished run is kept in {kept}; the same command with --resume goes on "
+        "from there."
+    ]
+    with pytest.raises(ValueError, match="is an unfinished run.*To go on.* --resume$"):
         store.open_run(kept, CONFIGS)
 
 

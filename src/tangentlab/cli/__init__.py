@@ -91,6 +91,7 @@ def _run(
         command.output,
         progress=command.progress,
         command=line,
+        resume=command.resume,
     )
     show.outcome(console, outcome)
 

@@ -19,6 +19,10 @@ Start with `tangentlab demo`, then see `tangentlab run EXPERIMENT --help`.
 
 Output = Annotated[Path, tyro.conf.arg(help="Folder that holds the runs.")]
 Progress = Annotated[bool, tyro.conf.arg(help="Show progress bars.")]
+Resume = Annotated[
+    bool,
+    tyro.conf.arg(help="Go on with the last unfinished run of the same options."),
+]
 PutDirectory = Annotated[
     Path | None,
     tyro.conf.arg(help="Where to put it; else $TANGENTLAB_DATA, then the user cache."),
@@ -39,12 +43,13 @@ class Demo:
 
 @dataclass(frozen=True)
 class RunExperiment:
-    """Run an experiment: a new run folder with its results, figures and report."""
+    """Run an experiment: a run folder with its results, figures and report."""
 
     name: str
     config: Any
     output: Path
     progress: bool
+    resume: bool = False
 
 
 @dataclass(frozen=True)
@@ -141,8 +146,13 @@ def _group(options: Mapping[str, Callable[..., Any]], doc: str | None) -> Any:
 
 def _run(name: str, config_type: type) -> Callable[..., RunExperiment]:
     # The options of an experiment, and those of every run, side by side.
-    def run(config, output: Output = Path("runs"), progress: Progress = True):
-        return RunExperiment(name, config, output, progress)
+    def run(
+        config,
+        output: Output = Path("runs"),
+        progress: Progress = True,
+        resume: Resume = False,
+    ):
+        return RunExperiment(name, config, output, progress, resume)
 
     summary = inspect.cleandoc(config_type.__doc__ or "").split("\n\n")[0]
     return _described(run, summary, config=_flat(config_type))

@@ -9,10 +9,17 @@ from rich.text import Text
 
 from ..data import Availability
 from ..experiments.base import Outcome
+from ..report.claims import claim_lines
+from ..report.page import Report
 from ..report.tables import to_rich
 from .doctor import Diagnosis
 
-_WIDE = 160
+_WIDE, _READABLE = 160, 88
+_STYLES = {
+    "holds": "bold green",
+    "does not hold": "bold red",
+    "cannot be told": "bold yellow",
+}
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -52,7 +59,7 @@ def failure(message: str, error: BaseException) -> None:
 
 
 def outcome(out: Console, result: Outcome) -> None:
-    """Print the table of a run, its summary and where its files are.
+    """Print the table of a run, its summary, its claims and where its files are.
 
     Args:
         out: Where to print.
@@ -60,11 +67,26 @@ def outcome(out: Console, result: Outcome) -> None:
     """
     report, files = result.report, result.files
     out.print(to_rich(report.console_table))
-    out.print(Padding(Text(report.summary), (0, 1, 1, 1)), width=min(out.width, 88))
+    summary = Padding(Text(report.summary), (1, 1, 1, 1))
+    out.print(summary, width=min(out.width, _READABLE))
+    _claims(out, report)
     line(out, f" run     {result.run.path}")
     for path in files.figures:
         line(out, f" figure  {path}")
+    line(out, f" table   {files.table}")
     line(out, f" report  {files.page}")
+
+
+def _claims(out: Console, report: Report) -> None:
+    width = min(out.width, _READABLE)
+    for claim in report.claims:
+        first, *rest = claim_lines(claim, width - 2)
+        text = Text(first, style=_STYLES[claim.verdict])
+        text.append("\n" + "\n".join(rest), style="default not bold")
+        out.print(Padding(text, (0, 1, 1, 1)), width=width)
+    if report.claims_caption:
+        caption = Text(report.claims_caption, style="dim")
+        out.print(Padding(caption, (0, 1, 1, 1)), width=width)
 
 
 def datasets(out: Console, records: Iterable[Availability]) -> None:

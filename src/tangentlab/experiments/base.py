@@ -9,7 +9,11 @@ from ..store import ReportFiles, Run, RunFolder, create, open_run, write_report
 
 
 class Compute(Protocol):
-    """Computes a run and writes arrays and metrics into its folder."""
+    """Computes a run and writes arrays and metrics into its folder.
+
+    It may find there what it wrote before an interruption (`folder.has_arrays`), and
+    use it. Metrics are logged anew.
+    """
 
     def __call__(self, config: Any, folder: RunFolder, *, progress: bool) -> None:
         """Run the experiment."""
@@ -53,8 +57,9 @@ def perform(
     *,
     progress: bool = False,
     command: str | None = None,
+    resume: bool = False,
 ) -> Outcome:
-    """Run an experiment into a new run folder and draw its report.
+    """Run an experiment into a run folder and draw its report.
 
     Args:
         experiments: Every experiment, by name.
@@ -63,11 +68,12 @@ def perform(
         root: Folder that holds the runs.
         progress: Show progress bars.
         command: The command line to record; the running program's by default.
+        resume: Go on with the last unfinished run of an equal config, if there is one.
 
     Returns:
         The finished run, its report and the files.
     """
-    with create(root, name, config, command=command) as folder:
+    with create(root, name, config, command=command, resume=resume) as folder:
         experiments[name].run(config, folder, progress=progress)
     try:
         return _draw(experiments, folder.final)

@@ -2,7 +2,15 @@ r"""Accuracy against eigenfunction index, the network and its linearization.
 
 Each task labels the same images by the sign of one eigenfunction of the network's own
 tangent kernel at initialization. Network and linearization start from the same
-parameters and see the same batches.
+parameters and see the same batches. Distances from the start, and the steps to a small
+training loss, come with it.
+
+>>> from pathlib import Path
+>>> from tangentlab.experiments import EXPERIMENTS, perform
+>>> config = Eigenfunctions(data="cifar10", model="lenet", num_indices=48)
+>>> outcome = perform(  # doctest: +SKIP
+...     EXPERIMENTS, "eigenfunctions", config, Path("runs"), resume=True
+... )
 
 Reference:
     Ortiz-Jimenez, Moosavi-Dezfooli and Frossard, "What can linearized neural networks
@@ -10,24 +18,34 @@ Reference:
 """
 
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import jax
 import numpy as np
 
-from .. import data, models, tasks
-from ..analysis import binarization_overlap
+from .. import models, tasks
 from ..data import Dataset
-from ..kernels import gram
+from ..kernels.request import Precision
 from ..models import Activation, ModelName
-from ..report.figures import Gallery
-from ..spectra import Spectrum, spectrum
+from ..report.gallery import Gallery
 from ..store import RunFolder
-from ..training import History, Recipe, train
+from ..training import Recipe
+from .indices import choose_indices
+from .kernel_stage import compute_gram, keeps_gram, make_tasks, num_pairs, saved_tasks
+from .samples import Samples, load_samples
+from .seeds import Seed
+from .training_stage import (
+    Job,
+    Space,
+    is_dual,
+    learn_dual,
+    learn_linearized,
+    learn_network,
+)
 
-GRID = (0, 1, 2, 4, 9, 19, 49, 99, 199, 499, 999)
-"""Default indices, those below half the number of samples; the paper's are unknown."""
+REFERENCE = "reference"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,10 +68,31 @@ class Eigenfunctions:
     indices: tuple[int, ...] | None = None
     """Eigenfunctions to learn, from 0 (the paper's phi_1); by default 0 1 2 4 9 19 49
     99 199 499 999, as far as these lie below half the number of samples."""
+    num_indices: int | None = None
+    """This many instead, evenly spread on a log scale between 0 and the last of the
+    default ones. Whether accuracy falls takes 20 to tell, whether both models rank
+    tasks alike takes 40."""
     seed: int = 42
     """Decides the initialization, the subset and the order of samples."""
+    seeds: int = 1
+    """Number of initializations: seed, seed + 1, ... on the same samples. Five are
+    needed for intervals over initializations."""
     recipe: Recipe = Recipe()
     """How both models are trained."""
+    linearized_in: Space = "auto"
+    """Train the linearization in function space, from its Gram matrix, or in the space
+    of weights; by default the former, and the latter for adam."""
+    reference_epochs: int = 0
+    """Epochs for which both also learn the first five of ten classes against the other
+    five (CIFAR2), as a reference; 0 for none. The paper takes 200."""
+    num_pairs: int | None = None
+    """Leading eigenpairs to compute; by default all up to 4,000 samples, else 1,000, or
+    as many as the largest index needs."""
+    precision: Precision = "float32"
+    """Of the Gram matrix: float32, float64, or on a GPU high and fast."""
+    gram_on_disk: bool | None = None
+    """Keep the Gram matrix on disk while the run lasts, from where a resumed run reads
+    it; by default on a CPU. A GPU computes it again faster than it is written."""
 
 
 DEMO = Eigenfunctions(
@@ -70,65 +109,113 @@ class _Keys(NamedTuple):
     batches: jax.Array
 
 
+class _Plan(NamedTuple):
+    """What is done for each seed."""
+
+    indices: tuple[int, ...]
+    num_pairs: int
+    dual: bool
+
+
 def run(config: Eigenfunctions, folder: RunFolder, *, progress: bool) -> None:
     """Compute the experiment and write its arrays and metrics.
 
     Args:
         config: What to do.
-        folder: Where to write.
+        folder: Where to write; what is there from before an interruption is used.
         progress: Show progress bars.
     """
-    keys = _keys(config.seed)
-    raw, dataset = load(config, keys.subset)
-    indices = _indices(config, len(dataset.x))
-    config.recipe.steps_per_epoch(dataset.num_train)  # refuses before the long work
-    model = models.build(config.model, dataset.shape, activation=config.activation)
-    params = model.init(keys.init)
-    K = gram(model.apply, params, dataset.x, progress=progress)
-    decomposition = spectrum(K)
-    made = [tasks.eigenfunction(decomposition, i, dataset) for i in indices]
-    _write_tasks(folder, raw, decomposition, made)
-    linear = models.linearize(model.apply, params)
-    histories = {
-        name: train(
-            network, params, made, config.recipe, key=keys.batches, progress=title
+    samples = load(config)
+    plan = _plan(config, samples.dataset)
+    model = models.build(
+        config.model, samples.dataset.shape, activation=config.activation
+    )
+    seeds = range(config.seed, config.seed + config.seeds)
+    for number in seeds:
+        keys = _keys(number)
+        seed = Seed(
+            number,
+            model,
+            model.init(keys.init),
+            samples.dataset,
+            keys.batches,
+            folder,
+            progress,
+            several=config.seeds > 1,
         )
-        for name, network, title in (
-            ("network", model, progress and "Training the network"),
-            ("linearized", linear, progress and "Training the linearization"),
-        )
-    }
-    _write_histories(folder, histories)
-    _log(folder, model, dataset, decomposition, made, histories)
+        _compute(config, plan, seed)
+    _save_gallery(folder, samples.raw, config.seed)
+    _log(folder, model.name, samples.dataset, list(seeds))
 
 
-def load(config: Eigenfunctions, key: jax.Array) -> tuple[Dataset, Dataset]:
-    """Load, normalize by the whole training split, take the subset asked for.
+def load(config: Eigenfunctions) -> Samples:
+    """The samples of a run.
 
     Args:
         config: Data set and sizes.
-        key: Decides the subset.
 
     Returns:
-        The same samples, train then test, as they are and normalized.
-
-    Raises:
-        ValueError: If more samples are asked for than there are.
+        The same samples for all of its seeds.
     """
-    whole = data.load(config.data, directory=config.directory)
-    n = len(whole.x)
-    total = n if config.num_samples is None else config.num_samples
-    if not 2 <= total <= n:
-        raise ValueError(f"num_samples must lie in 2..{n} for {whole.name}: {total}.")
-    share = max(1, round(total * whole.num_test / n))
-    num_test = share if config.num_test is None else config.num_test
-    if not 0 < num_test < total:
-        raise ValueError(f"num_test must lie in 1..{total - 1}, got {num_test}.")
-    raw, dataset = (
-        data.subset(each, total - num_test, num_test=num_test, key=key)
-        for each in (whole, data.normalize(whole))
+    return load_samples(
+        config.data,
+        config.directory,
+        config.num_samples,
+        config.num_test,
+        key=_keys(config.seed).subset,
     )
-    return raw, dataset
+
+
+def _compute(config: Eigenfunctions, plan: _Plan, seed: Seed) -> None:
+    """Everything of one seed; the Gram matrix is gone when the network is trained."""
+    _compute_kernel(config, plan, seed)
+    for job in _jobs(config, seed):
+        if not plan.dual:
+            learn_linearized(seed, job)
+        learn_network(seed, job)
+
+
+def _compute_kernel(config: Eigenfunctions, plan: _Plan, seed: Seed) -> None:
+    jobs = list(_jobs(config, seed)) if seed.has("tasks") else []
+    learned = all(seed.has(job.results("linearized")) for job in jobs)
+    if jobs and (learned or not plan.dual):
+        return
+    K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
+    if not jobs:
+        make_tasks(seed, K, plan.indices, plan.num_pairs)
+    if plan.dual:
+        for job in _jobs(config, seed):
+            kept = keeps_gram(config.gram_on_disk)
+            learn_dual(seed, job, K, resumable=kept)
+
+
+def _jobs(config: Eigenfunctions, seed: Seed) -> Iterator[Job]:
+    yield Job("", saved_tasks(seed), config.recipe)
+    if config.reference_epochs:
+        recipe = dataclasses.replace(config.recipe, epochs=config.reference_epochs)
+        yield Job(REFERENCE, [tasks.cifar2(seed.dataset)], recipe)
+
+
+def _plan(config: Eigenfunctions, dataset: Dataset) -> _Plan:
+    """Refuse what cannot be done before the long work."""
+    n = len(dataset.x)
+    config.recipe.steps_per_epoch(dataset.num_train)
+    for name in ("seeds", "reference_epochs"):
+        least = 1 if name == "seeds" else 0
+        if getattr(config, name) < least:
+            raise ValueError(
+                f"{name} must be at least {least}, got {getattr(config, name)}."
+            )
+    if config.reference_epochs:
+        tasks.cifar2(dataset)
+    indices = choose_indices(config.indices, config.num_indices, n)
+    num = num_pairs(n, max(indices)) if config.num_pairs is None else config.num_pairs
+    if not max(indices) < num <= n:
+        raise ValueError(
+            f"num_pairs must lie in {max(indices) + 1}..{n} (the largest index is "
+            f"{max(indices)}, there are {n} samples), got {num}."
+        )
+    return _Plan(indices, num, is_dual(config.linearized_in, config.recipe))
 
 
 def _keys(seed: int) -> _Keys:
@@ -136,81 +223,44 @@ def _keys(seed: int) -> _Keys:
     return _Keys(key, *jax.random.split(key))
 
 
-def _indices(config: Eigenfunctions, n: int) -> tuple[int, ...]:
-    if config.indices is None:
-        return tuple(i for i in GRID if 2 * i < n)
-    outside = [i for i in config.indices if not 0 <= i < n]
-    if outside or not config.indices or len(set(config.indices)) < len(config.indices):
-        raise ValueError(
-            f"indices must be different numbers in 0..{n - 1} (there are {n} samples), "
-            f"got {config.indices}."
-        )
-    return tuple(sorted(config.indices))
-
-
-def _write_tasks(
-    folder: RunFolder, raw: Dataset, decomposition: Spectrum, made: list[tasks.Task]
-) -> None:
-    index = np.array([task.index for task in made])
-    V = np.asarray(decomposition.eigenvectors)[:, index]
-    folder.save_arrays(
-        "spectrum",
-        eigenvalues=decomposition.eigenvalues,
-        residuals=decomposition.residuals,
-        resolution=np.array(decomposition.resolution),
-        eigenvectors=V,
-    )
-    folder.save_arrays(
-        "tasks",
-        index=index,
-        balance=np.array([task.balance for task in made]),
-        chance=np.array([task.test_chance for task in made]),
-        degenerate=np.array([task.degenerate for task in made]),
-        unresolved=np.array([task.unresolved for task in made]),
-        overlap=binarization_overlap(V),
-    )
-    pictures = _gallery(raw, index, V)
-    if pictures is not None:
-        folder.save_arrays("gallery", **vars(pictures))
-
-
-def _write_histories(folder: RunFolder, histories: dict[str, History]) -> None:
-    fields = ("train_loss", "train_accuracy", "test_loss", "test_accuracy")
-    for name, history in histories.items():
-        saved = (*fields, "distance", "diverged")
-        arrays = {field: np.asarray(getattr(history, field)) for field in saved}
-        folder.save_arrays(name, **arrays)
-
-
-def _log(folder, model, dataset, decomposition, made, histories) -> None:
+def _log(folder: RunFolder, model: str, dataset: Dataset, seeds: list[int]) -> None:
+    spectra = [folder.arrays(f"spectrum-{seed}") for seed in seeds]
+    counts = ("num_negative", "num_below_resolution", "num_unconverged")
     folder.log(
         data=dataset.name,
-        model=model.name,
+        model=model,
         num_train=dataset.num_train,
         num_test=dataset.num_test,
-        num_negative_eigenvalues=decomposition.num_negative,
-        num_eigenvalues_below_resolution=decomposition.num_below_resolution,
+        seeds=seeds,
+        **{name: [int(each[name]) for each in spectra] for name in counts},
     )
-    for row, task in enumerate(made):
-        values = {
-            f"{name}_{field}": getattr(history, field)[row, -1]
-            for name, history in histories.items()
-            for field in ("train_loss", "test_loss", "test_accuracy")
+    for seed in seeds:
+        made = folder.arrays(f"tasks-{seed}")
+        ended = {
+            f"{name}_{field}": values[:, -1] if values.ndim == 2 else values
+            for name in ("network", "linearized")
+            for field, values in folder.arrays(f"{name}-{seed}").items()
+            if field not in ("seconds", "test_outputs")
         }
-        folder.log(
-            index=task.index,
-            eigenvalue=decomposition.eigenvalues[task.index],
-            balance=task.balance,
-            **values,
-        )
+        for row, index in enumerate(made["index"]):
+            folder.log(
+                seed=seed,
+                index=index,
+                eigenvalue=made["eigenvalue"][row],
+                balance=made["balance"][row],
+                **{name: values[row] for name, values in ended.items()},
+            )
 
 
-def _gallery(dataset: Dataset, index: np.ndarray, V: np.ndarray) -> Gallery | None:
+def _save_gallery(folder: RunFolder, dataset: Dataset, seed: int) -> None:
     """Extreme images of a few eigenfunctions, for data that are images."""
     if len(dataset.shape) != 3 or dataset.shape[-1] not in (1, 3):
-        return None
+        return
+    made = folder.arrays(f"tasks-{seed}")
+    index, V = made["index"], made["eigenvectors"]
     shown = np.linspace(0, len(index) - 1, min(6, len(index))).round().astype(int)
     order = np.argsort(V[:, shown], axis=0)
     num = min(5, len(V) // 2)
     x = np.asarray(dataset.x)
-    return Gallery(index[shown], x[order[:num].T], x[order[::-1][:num].T])
+    pictures = Gallery(index[shown], x[order[:num].T], x[order[::-1][:num].T])
+    folder.save_arrays("gallery", **vars(pictures))

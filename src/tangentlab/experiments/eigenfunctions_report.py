@@ -1,29 +1,15 @@
 """The report of the eigenfunctions experiment, from its run folder alone."""
 
-from typing import TYPE_CHECKING, NamedTuple
-
 import numpy as np
 
-from ..analysis import accuracy_interval, rank_correlation
-from ..report import figures
+from ..analysis import Claim, Finding
+from ..report.claims import MARKS, estimate_text, verdict_text
 from ..report.page import Highlight, Report, Section
-from ..report.style import style
 from ..report.tables import Column, Row, Table
 from ..store import Run
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-
-class _Findings(NamedTuple):
-    """Numbers over the tasks that are not degenerate."""
-
-    num: int
-    mean_advantage: float
-    num_linear_ahead: int
-    fall_network: float
-    fall_linearized: float
-    agreement: float
+from . import eigenfunctions_figures as drawing
+from .eigenfunctions_claims import claims, trends
+from .eigenfunctions_results import Results, read_results
 
 
 def report(run: Run) -> Report:
@@ -33,131 +19,101 @@ def report(run: Run) -> Report:
         run: A finished run of the eigenfunctions experiment.
 
     Returns:
-        Summary, table and figures.
+        Summary, claims, table and figures.
     """
-    facts = run.metrics()[0]
-    results, findings = _results(run), _findings(_results(run))
-    title = f"Eigenfunctions of the tangent kernel: {facts['model']} on {facts['data']}"
+    results = read_results(run)
+    judged = claims(results)
+    title = f"Eigenfunctions of the tangent kernel: {drawing.subject(results)}"
     return Report(
         title=title,
-        summary=_summary(findings, facts),
-        sections=tuple(_sections(run, results)),
-        console_table=_table(run, results),
-        highlights=_highlights(findings),
+        summary=_summary(results),
+        sections=tuple(_sections(run, results, judged)),
+        console_table=_table(results),
+        highlights=_highlights(results, judged),
+        claims=judged,
+        claims_caption=_caption(results),
     )
 
 
-def _results(run: Run) -> figures.Accuracies:
-    tasks, num_test = run.arrays("tasks"), run.metrics()[0]["num_test"]
-    network, linearized = (
-        run.arrays(name)["test_accuracy"][:, -1] for name in ("network", "linearized")
-    )
-    return figures.Accuracies(
-        index=tasks["index"],
-        network=network,
-        linearized=linearized,
-        network_interval=accuracy_interval(network, num_test),
-        linearized_interval=accuracy_interval(linearized, num_test),
-        chance=tasks["chance"],
-        degenerate=tasks["degenerate"],
-        diverged=_diverged(run),
-    )
-
-
-def _diverged(run: Run) -> np.ndarray:
-    """Tasks on which a model's loss left the finite numbers."""
-    pair = [run.arrays(name)["diverged"] for name in ("network", "linearized")]
-    return pair[0] | pair[1]
-
-
-def _findings(results: figures.Accuracies) -> _Findings:
-    use = results.usable
-    index, network, linear = (
-        values[use] for values in (results.index, results.network, results.linearized)
-    )
-    gap = network - linear
-    return _Findings(
-        num=len(gap),
-        mean_advantage=float(gap.mean()) if len(gap) else float("nan"),
-        num_linear_ahead=int((gap < 0).sum()),
-        fall_network=rank_correlation(index, network),
-        fall_linearized=rank_correlation(index, linear),
-        agreement=rank_correlation(network, linear),
-    )
-
-
-def _summary(found: _Findings, facts: dict) -> str:
-    if not found.num:
+def _summary(results: Results) -> str:
+    shown = drawing.accuracies(results)
+    gap = (shown.network - shown.linearized)[shown.usable]
+    if not len(gap):
         return "No task can be used: all are degenerate, or training diverged."
-    points = f"{100 * abs(found.mean_advantage):.1f} points of accuracy"
-    ahead = "linearization" if found.mean_advantage < 0 else "network"
-    lead = f"the {ahead} is ahead by {points} in the mean"
-    if found.num_linear_ahead in (0, found.num):
-        lead += f", and on each of {found.num} tasks"
+    ahead = "linearization" if gap.mean() < 0 else "network"
+    lead = f"the {ahead} is ahead by {100 * abs(gap.mean()):.1f} points of accuracy"
+    better = int((gap < 0).sum())
+    if better in (0, len(gap)):
+        lead += f" in the mean, and on each of {len(gap)} tasks"
     else:
-        lead += f" over {found.num} tasks"
-        lead += f"; the linear model is the better one on {found.num_linear_ahead}"
-    ranks = ""
-    if not np.isnan(found.agreement):
-        ranks = (
-            "Rank correlation of index and accuracy is "
-            f"{_signed(found.fall_network)} for the network and "
-            f"{_signed(found.fall_linearized)} for the linearization; between the two "
-            f"accuracies it is {_signed(found.agreement)}. "
+        lead += f" in the mean over {len(gap)} tasks"
+        lead += f"; the linear model is the better one on {better}"
+    seeds = "One seed." if len(results.seeds) == 1 else f"{len(results.seeds)} seeds."
+    return (
+        f"Trained on {results.num_train:,} samples labeled by the sign of one "
+        f"eigenfunction at a time and tested on {results.num_test:,}, {lead}. {seeds} "
+        "Degenerate tasks are shown and left out of all numbers, as is any whose "
+        "training diverged."
+    )
+
+
+def _caption(results: Results) -> str:
+    left_out = "The leading eigenfunction and degenerate tasks are left out."
+    if len(results.seeds) == 1:
+        return (
+            "Intervals are 95 % bootstrap intervals over tasks: with one seed they say "
+            f"nothing about other initializations (--seeds 5 does). {left_out}"
         )
     return (
-        f"Trained on {facts['num_train']:,} samples labeled by the sign of one "
-        f"eigenfunction at a time and tested on {facts['num_test']:,}, {lead}. {ranks}"
-        "One seed. Degenerate tasks are shown and left out of these numbers, as is any "
-        "whose training diverged."
+        "Numbers are means over seeds, intervals 95 % bootstrap intervals over "
+        f"{len(results.seeds)} seeds. {left_out}"
     )
 
 
-def _highlights(found: _Findings) -> tuple[Highlight, ...]:
+def _highlights(results: Results, judged: tuple[Claim, ...]) -> tuple[Highlight, ...]:
+    by_id = {claim.id: claim for claim in judged}
+    lead, falls = by_id["D3"].findings[0], by_id["D1"].findings
+    agree = by_id["D2"].findings[1]
     return (
         Highlight(
-            f"{_signed(100 * found.mean_advantage, 1)} pts",
-            "mean advantage of the network over its linearization",
+            _short(lead), "lead of the linearization, mean over indices from 10 on"
         ),
+        Highlight(_short(falls[0]), "rank correlation of index and accuracy, network"),
         Highlight(
-            _signed(found.fall_network),
-            "rank correlation of index and accuracy, network",
+            _short(falls[1]), "rank correlation of index and accuracy, linearization"
         ),
-        Highlight(
-            _signed(found.fall_linearized),
-            "rank correlation of index and accuracy, linearization",
-        ),
-        Highlight(_signed(found.agreement), "rank correlation of the two accuracies"),
+        Highlight(_short(agree), "rank correlation of the two accuracies"),
     )
 
 
-def _signed(value: float, digits: int = 2) -> str:
+def _short(finding: Finding) -> str:
+    value = finding.estimate.value
     if np.isnan(value):
         return "–"
-    return f"{value:+.{digits}f}".replace("-", "−")
+    text = f"{100 * value:+.1f} pts" if finding.percent else f"{value:+.2f}"
+    return text.replace("-", "−")
 
 
-def _table(run: Run, results: figures.Accuracies) -> Table:
-    tasks, lam = run.arrays("tasks"), run.arrays("spectrum")["eigenvalues"]
-    close = "labels may depend on rounding: the next eigenvalue is within resolution"
-    flags = np.where(tasks["unresolved"], close, "")
-    flags = np.where(tasks["degenerate"], "degenerate: one class has over 95 %", flags)
-    flags = np.where(results.diverged, "training diverged", flags)
+def _table(results: Results) -> Table:
+    shown = drawing.accuracies(results)
+    close = "labels may depend on rounding: eigenvalues here are within the resolution"
+    flags = np.where(results.unresolved.any(axis=0), close, "")
+    flags = np.where(shown.degenerate, "degenerate: one class has over 95 %", flags)
+    flags = np.where(shown.diverged, "training diverged", flags)
+    columns = zip(
+        results.index,
+        results.eigenvalue.mean(axis=0),
+        results.balance.mean(axis=0),
+        shown.network,
+        shown.linearized,
+        flags,
+        strict=True,
+    )
     rows = [
-        Row(
-            (int(i), float(lam[i]), float(b), float(f), float(g), float(f - g)),
-            str(why),
-        )
-        for i, b, f, g, why in zip(
-            results.index,
-            tasks["balance"],
-            results.network,
-            results.linearized,
-            flags,
-            strict=True,
-        )
+        Row((int(i), *map(float, (lam, b, f, g, f - g))), str(why))
+        for i, lam, b, f, g, why in columns
     ]
-    columns = (
+    headings = (
         Column("index", "d"),
         Column("eigenvalue", ".4g"),
         Column("class balance", ".1%"),
@@ -165,35 +121,79 @@ def _table(run: Run, results: figures.Accuracies) -> Table:
         Column("linearized", ".1%"),
         Column("advantage", "+.1%"),
     )
+    over = "" if len(results.seeds) == 1 else f", mean over {len(results.seeds)} seeds"
     caption = (
-        "Test accuracy at the end of training. Index 0 is the paper's phi_1, number 1 "
-        "in the figures; class balance is the share of class 1; advantage is network "
-        "minus linearization."
+        f"Test accuracy at the end of training{over}. Index 0 is the paper's phi_1, "
+        "number 1 in the figures; class balance is the share of class 1; advantage is "
+        "network minus linearization."
     )
-    return Table(columns, tuple(rows), caption)
+    if results.reference is not None:
+        network, linearized = (ended.accuracy.mean() for ended in results.reference)
+        caption += (
+            f" For reference, the first five classes against the others: network "
+            f"{network:.1%}, linearized {linearized:.1%}."
+        )
+    return Table(headings, tuple(rows), caption)
 
 
-def _sections(run: Run, results: figures.Accuracies) -> list[Section]:
+def _trend_table(results: Results) -> Table:
+    found = trends(results)
+    rows = []
+    for network, linearized in zip(found[::2], found[1::2], strict=True):
+        name = network.name.removeprefix("network, ")
+        rows.append(
+            Row(
+                (
+                    name,
+                    *(estimate_text(each.estimate) for each in (network, linearized)),
+                )
+            )
+        )
+    never = [int(np.isinf(ended.iterations).sum()) for ended in results.pair]
+    return Table(
+        (
+            Column("quantity", align="left"),
+            Column("network", align="left"),
+            Column("linearization", align="left"),
+        ),
+        tuple(rows),
+        "Kendall's tau-b of the index and each quantity, with 95 % intervals. The loss "
+        f"was never reached in {never[0]} runs of the network and {never[1]} of the "
+        "linearization, which rank as ties at the end.",
+    )
+
+
+def _sections(run: Run, results: Results, judged: tuple[Claim, ...]) -> list[Section]:
     made = [
         Section(
             "Accuracy against eigenfunction index",
             "Where the blue curve is above the orange one, the linear model "
-            "generalizes better than the network it came from. Bars are Wilson's 95 % "
-            "intervals of the finite test split, dashes what the larger class alone "
-            "would score. Below, the share of samples labeled 1.",
-            {"accuracy": _accuracy_figure(run, results)},
+            f"generalizes better than the network it came from. {_bars(results)} "
+            "Dashes are what the larger class alone would score. Below, the share of "
+            f"samples labeled 1, and {_verdicts(judged)}.",
+            {"accuracy": drawing.accuracy_figure(results, judged)},
         ),
         Section(
             "The spectrum of the kernel",
-            "Eigenvalues of the Gram matrix at initialization, train and test samples "
-            "together. A task's kernel complexity is the inverse of its eigenvalue.",
-            {"spectrum": _spectrum_figure(run, results)},
+            _spectrum_text(run, results),
+            {
+                "spectrum": drawing.spectrum_figure(run, results),
+                "energy": drawing.energy_figure(run, results),
+            },
+        ),
+        Section(
+            "How far and how fast",
+            "Steps until the mean training loss of an epoch is 0.01, and how far "
+            "parameters end from where they began. Triangles at the top: never within "
+            "the epochs given.",
+            {"growth": drawing.growth_figure(results)},
+            _trend_table(results),
         ),
         Section(
             "How both fit their training samples",
             "Mean training loss of each epoch, from the leading eigenfunctions to the "
             "last. Same parameters at the start, same batches, same recipe.",
-            {"training": _training_figure(run, results)},
+            {"training": drawing.training_figure(run, results)},
         ),
     ]
     if (run.path / "gallery.npz").is_file():
@@ -203,62 +203,40 @@ def _sections(run: Run, results: figures.Accuracies) -> list[Section]:
                 "The images at both ends of some eigenfunctions. The label changes "
                 "somewhere between the two halves of a row, unless the task is "
                 "degenerate.",
-                {"gallery": _gallery_figure(run)},
+                {"gallery": drawing.gallery_figure(run)},
             )
         )
     return made
 
 
-def _figure(width: float, height: float) -> "Figure":
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
-
-
-def _accuracy_figure(run: Run, results: figures.Accuracies) -> "Figure":
-    with style():
-        figure = _figure(8.4, 6.0)
-        top, bottom = figure.subplots(2, 1, sharex=True, height_ratios=(4.2, 1))
-        figures.accuracy_against_index(top, results)
-        figures.class_balance(bottom, results.index, run.arrays("tasks")["balance"])
-        top.set_xlabel("")
-        facts = run.metrics()[0]
-        title = f"{facts['model']} on {facts['data']}, eigenfunctions of its NTK"
-        top.set_title(title, pad=34)
-        return figure
+def _bars(results: Results) -> str:
+    if len(results.seeds) == 1:
+        return "Bars are Wilson's 95 % intervals of the finite test split."
+    return "Bars are Student's 95 % intervals over seeds."
 
 
-def _spectrum_figure(run: Run, results: figures.Accuracies) -> "Figure":
-    arrays = run.arrays("spectrum")
-    series = figures.SpectrumSeries(
-        arrays["eigenvalues"], results.index, float(arrays["resolution"])
+def _verdicts(judged: tuple[Claim, ...]) -> str:
+    parts = [f"{c.id} {MARKS[c.verdict]} {verdict_text(c)}" for c in judged]
+    return f"what follows: {', '.join(parts)}"
+
+
+def _spectrum_text(run: Run, results: Results) -> str:
+    arrays = run.arrays(f"spectrum-{results.seeds[0]}")
+    num, below = len(arrays["eigenvalues"]), int(arrays["num_below_resolution"])
+    text = (
+        f"The {num:,} leading eigenvalues of the Gram matrix at initialization, train "
+        "and test samples together. A task's kernel complexity is the inverse of its "
+        f"eigenvalue. The effective rank is {float(arrays['effective_rank']):.1f}."
     )
-    with style():
-        figure = _figure(8.4, 4.2)
-        figures.eigenvalues(figure.subplots(), series)
-        return figure
-
-
-def _training_figure(run: Run, results: figures.Accuracies) -> "Figure":
-    usable = np.flatnonzero(results.usable)
-    usable = usable if len(usable) else np.arange(len(results.index))
-    shown = usable[
-        np.linspace(0, len(usable) - 1, min(4, len(usable))).round().astype(int)
-    ]
-    with style():
-        rows = -(-len(shown) // 2)
-        figure = _figure(8.4, 2.9 * rows + 0.4)
-        axes = figure.subplots(rows, 2, sharex=True, sharey=True, squeeze=False).ravel()
-        losses = [
-            run.arrays(name)["train_loss"][shown] for name in ("network", "linearized")
-        ]
-        figures.learning_curves(axes, results.index[shown], *losses)
-        return figure
-
-
-def _gallery_figure(run: Run) -> "Figure":
-    images = figures.Gallery(**run.arrays("gallery"))
-    with style():
-        figure = _figure(8.4, 0.85 * len(images.index) + 0.5)
-        figures.gallery(figure, images)
-        return figure
+    if below:
+        text += f" {below:,} of them are below the resolution of the matrix: rounding."
+    if int(arrays["num_unconverged"]):
+        text += f" {int(arrays['num_unconverged']):,} did not converge."
+    overlap = arrays["overlap"][1:]
+    if len(overlap):
+        text += (
+            " Signs keep "
+            f"{overlap.mean():.2f} of an eigenfunction in the mean, so that part of a "
+            "label's energy lies in other modes, as the second figure shows."
+        )
+    return text

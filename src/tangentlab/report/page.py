@@ -12,6 +12,8 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from ..analysis import Claim
+from .claims import claims_html
 from .dark import dark_colors
 from .tables import Column, Row, Table, to_html
 
@@ -78,6 +80,8 @@ class Report:
         sections: What there is to see, in order.
         console_table: The results, printed after a run, shown below the first section.
         highlights: A few numbers for the top of the page.
+        claims: Claims with their verdicts, printed after a run and shown first.
+        claims_caption: What their intervals are over.
     """
 
     title: str
@@ -85,6 +89,8 @@ class Report:
     sections: tuple[Section, ...]
     console_table: Table
     highlights: tuple[Highlight, ...] = ()
+    claims: tuple[Claim, ...] = ()
+    claims_caption: str = ""
 
 
 def render(
@@ -134,6 +140,7 @@ def render(
 <h1>{escape(report.title)}</h1>
 <p class="summary">{escape(report.summary)}</p>
 {_highlights(report.highlights)}
+{claims_html(report.claims, report.claims_caption)}
 </header>
 <main>
 {sections}

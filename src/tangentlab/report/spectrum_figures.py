@@ -3,13 +3,15 @@
 Modes are numbered from 1 on the axes, because a logarithmic axis has no 0.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from jaxtyping import Float
 
-from ..spectra import Energy, PowerLaw, Spectrum
+from .._types import AnyArray
+from ..spectra import Energy, PowerLaw
 from .style import INK, MUTED
 
 if TYPE_CHECKING:
@@ -18,11 +20,43 @@ if TYPE_CHECKING:
 _NUMBER = "mode number  (1 = leading, log scale)"
 _FIT = "#15803d"
 _TARGETS = (INK, "#15803d", "#7e22ce", "#a16207", "#0e7490", "#be185d")
+_LEGEND: dict[str, Any] = {
+    "loc": "lower left",
+    "bbox_to_anchor": (-0.01, 1.0),
+    "columnspacing": 1.4,
+}
 _DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)))
 
 
+@runtime_checkable
+class Eigenvalues(Protocol):
+    """What is drawn of a spectrum; a `Spectrum` has it."""
+
+    @property
+    def eigenvalues(self) -> Float[AnyArray, " k"]:
+        """Descending."""
+        ...
+
+    @property
+    def resolution(self) -> float:
+        """Eigenvalues below are rounding."""
+        ...
+
+
+class SavedEigenvalues(NamedTuple):
+    """Eigenvalues read from a file.
+
+    Attributes:
+        eigenvalues: Descending.
+        resolution: Eigenvalues below are rounding.
+    """
+
+    eigenvalues: Float[AnyArray, " k"]
+    resolution: float
+
+
 def eigenvalue_decay(
-    ax: "Axes", spectrum: Spectrum, fit: PowerLaw | None = None
+    ax: "Axes", spectrum: Eigenvalues, fit: PowerLaw | None = None
 ) -> None:
     """Eigenvalues on log axes, with a power law and where rounding begins.
 
@@ -51,7 +85,37 @@ def eigenvalue_decay(
     _draw_resolution(ax, spectrum, lam)
     _number_axis(ax, len(lam))
     ax.set_ylabel("eigenvalue of the Gram matrix")
-    ax.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=2, columnspacing=1.4)
+    ax.legend(**_LEGEND, ncols=2)
+
+
+def mark_modes(
+    ax: "Axes", spectrum: Eigenvalues, index: Sequence[int], label: str
+) -> None:
+    """Mark some of the eigenvalues drawn before.
+
+    Args:
+        ax: Where they were drawn.
+        spectrum: What was drawn.
+        index: Which ones, from 0.
+        label: What they are, for the legend.
+    """
+    at = np.asarray(index, int)
+    lam = np.asarray(spectrum.eigenvalues)[at]
+    ax.plot(
+        at[lam > 0] + 1,
+        lam[lam > 0],
+        linestyle="none",
+        marker="o",
+        markersize=6 if len(at) < 25 else 4,
+        markerfacecolor="white",
+        markeredgecolor=INK,
+        markeredgewidth=1.5,
+        label=label,
+        zorder=3,
+    )
+    handles, _ = ax.get_legend_handles_labels()
+    handles.insert(1, handles.pop())  # beside the eigenvalues, before the long fit
+    ax.legend(handles=handles, **_LEGEND, ncols=3)
 
 
 def _draw_fit(ax: "Axes", fit: PowerLaw, num: int) -> None:
@@ -71,7 +135,7 @@ def _line(fit: PowerLaw, number: np.ndarray) -> np.ndarray:
     return fit.prefactor * number.astype(float) ** -fit.exponent
 
 
-def _draw_resolution(ax: "Axes", spectrum: Spectrum, lam: np.ndarray) -> None:
+def _draw_resolution(ax: "Axes", spectrum: Eigenvalues, lam: np.ndarray) -> None:
     """A line where rounding begins, if it is anywhere near."""
     smallest, largest = lam[lam > 0].min(initial=np.inf), lam.max()
     low = smallest / 3
@@ -159,7 +223,7 @@ def cumulative_energy(ax: "Axes", shown: list[Target], num_samples: int) -> None
     ax.set_ylim(-0.01, 1.03)
     ax.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     ax.set_ylabel("energy in the leading modes")
-    ax.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=4, columnspacing=1.4)
+    ax.legend(**_LEGEND, ncols=min(4, -(-(len(shown) + 1) // 2)))
 
 
 def _number_axis(ax: "Axes", num: int) -> None:

@@ -1,4 +1,4 @@
-"""A table as plain values, and its three faces: console, HTML and CSV.
+"""A table as plain values, and its faces: console, plain text, HTML and CSV.
 
 >>> table = Table(
 ...     columns=(Column("task", align="left"), Column("accuracy", ".1%")),
@@ -156,6 +156,32 @@ def to_html(table: Table) -> str:
         f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         f"{notes}"
     )
+
+
+def to_text(table: Table) -> str:
+    """A table as plain text, where there is no console to speak of.
+
+    Args:
+        table: The table.
+
+    Returns:
+        Lines of text.
+    """
+    marks = legend(table)
+    rows = [_texts(table, row) for row in table.rows]
+    for cells, row in zip(rows, table.rows, strict=True):
+        cells[0] += f" {marks[row.flag]}" if row.flag else ""
+    rows.insert(0, [column.title for column in table.columns])
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        padded = [
+            cell.ljust(width) if column.align == "left" else cell.rjust(width)
+            for cell, width, column in zip(row, widths, table.columns, strict=True)
+        ]
+        lines.append("  ".join(padded).rstrip())
+    notes = [table.caption, *(f"{mark} {flag}" for flag, mark in marks.items())]
+    return "\n".join([*lines, *filter(None, notes)])
 
 
 def to_csv(table: Table) -> str:

@@ -6,7 +6,8 @@
 | `manifest.json` | versions, devices, git revision, times and the command |
 | `NAME.npz` | arrays, without pickle |
 | `metrics.jsonl` | one JSON object a line |
-| `figures/NAME.png`, `report.html` | drawn from the files above, at any time |
+| `work/` | checkpoints and matrices, until the run ends |
+| `figures/NAME.png`, `results.csv`, `report.html` | drawn from these, at any time |
 """
 
 from .folder import RunFolder as RunFolder

@@ -3,10 +3,13 @@
 import json
 import os
 import re
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
+
+import numpy as np
 
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -110,4 +113,29 @@ def read_text(path: Path) -> str:
         raise ValueError(
             f"{path}: not a UTF-8 text file ({error.reason} at byte {error.start}). "
             "The file was damaged: restore it, or run the experiment again."
+        ) from error
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """Read an `.npz` file of a run folder.
+
+    Args:
+        path: The file.
+
+    Returns:
+        The arrays by name.
+
+    Raises:
+        ValueError: If the file is damaged or holds pickled objects.
+    """
+    try:
+        with path.open("rb") as file:
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise ValueError("a single array, not an .npz archive")
+            return {key: archive[key] for key in archive.files}
+    except (ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(
+            f"{path} cannot be read ({error}). The file was damaged or not written "
+            "by tangentlab: restore it, or run the experiment again."
         ) from error

@@ -9,7 +9,8 @@ import time
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,27 @@ import jax
 import numpy as np
 
 from .config import config_hash, from_json, to_json
-from .files import check_name, open_aside, write_json
+from .files import (
+    check_name,
+    open_aside,
+    parse_json,
+    read_arrays,
+    read_text,
+    write_json,
+)
 from .manifest import now, start_manifest
+from .unfinished import (
+    CONFIG,
+    LOCK,
+    MANIFEST,
+    METRICS,
+    PARTIAL,
+    final_path,
+    find_unfinished,
+    hold,
+)
 
-CONFIG, MANIFEST, METRICS = "config.json", "manifest.json", "metrics.jsonl"
-PARTIAL = ".partial"
-
+WORK = "work"
 _PLAIN_KINDS = "biufcSU"  # what an .npy file holds without pickle and gives back equal
 
 
@@ -37,9 +53,42 @@ class RunFolder:
 
     path: Path
     final: Path
+    _saved: set[str] = field(default_factory=set, repr=False, compare=False)
+
+    @property
+    def work(self) -> Path:
+        """Where a run keeps what it needs to go on after an interruption.
+
+        Checkpoints and matrices; removed when the run ends without error.
+        """
+        return self.path / WORK
+
+    def has_arrays(self, name: str) -> bool:
+        """Whether arrays of this name are there, perhaps from before an interruption.
+
+        Args:
+            name: The name.
+
+        Returns:
+            True if they are.
+        """
+        return (self.path / f"{name}.npz").is_file()
+
+    def arrays(self, name: str) -> dict[str, np.ndarray]:
+        """Read arrays back.
+
+        Args:
+            name: The name they were saved under.
+
+        Returns:
+            The arrays by name.
+        """
+        return read_arrays(self.path / f"{name}.npz")
 
     def save_arrays(self, name: str, /, **arrays: Any) -> None:
-        """Write arrays to `NAME.npz`, without pickle.
+        """Write arrays to `NAME.npz`, without pickle, once.
+
+        Those from before an interruption are replaced.
 
         Args:
             name: Name of the file: letters, digits, `_` and `-`.
@@ -51,18 +100,19 @@ class RunFolder:
             FileExistsError: If the name was saved before.
         """
         check_name("arrays", name)
-        path = self.path / f"{name}.npz"
-        if path.exists():
+        if name in self._saved:
             raise FileExistsError(
                 f"Arrays {name!r} were already saved in this run; use another name."
             )
         plain = {key: np.asarray(value) for key, value in arrays.items()}
         for key, array in plain.items():
             _check_plain(f"{name}.{key}", array)
+        path = self.path / f"{name}.npz"
         with open_aside(path) as file, zipfile.ZipFile(file, "w") as archive:
             for key, array in plain.items():
                 with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
+        self._saved.add(name)
 
     def log(self, **values: Any) -> None:
         """Append one line to `metrics.jsonl`.
@@ -79,7 +129,12 @@ class RunFolder:
 
 @contextmanager
 def create(
-    root: Path, experiment: str, config: Any, *, command: str | None = None
+    root: Path,
+    experiment: str,
+    config: Any,
+    *,
+    command: str | None = None,
+    resume: bool = False,
 ) -> Iterator[RunFolder]:
     """Make a run folder, to be used in a `with` block.
 
@@ -93,6 +148,8 @@ def create(
         experiment: Name of the experiment.
         config: Its config, a dataclass instance.
         command: The command line to record; the running program's by default.
+        resume: Go on in the folder of the last unfinished run of this experiment with
+            an equal config, if there is one that no other process is writing.
 
     Yields:
         The folder to write to.
@@ -108,22 +165,59 @@ def create(
             "fields types that differ as JSON."
         )
     command = command or shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    manifest, start = start_manifest(command), time.monotonic()
-    folder = _reserve(root, f"{experiment}-{config_hash(experiment, config)}")
+    content, start = {"experiment": experiment, "config": fields}, time.monotonic()
+    label = f"{experiment}-{config_hash(experiment, config)}"
+    folder, lock = _open(root, label, content, resume=resume)
     try:
-        write_json(folder.path / CONFIG, {"experiment": experiment, "config": fields})
+        manifest = _manifest(folder.path, command)
+        write_json(folder.path / CONFIG, content)
         write_json(folder.path / MANIFEST, manifest)
         yield folder
-        manifest["ended"] = now().isoformat(timespec="seconds")
-        manifest["wall_seconds"] = round(time.monotonic() - start, 3)
-        write_json(folder.path / MANIFEST, manifest)
-        folder.path.rename(folder.final)
+        _finish(folder, manifest, time.monotonic() - start)
     except BaseException as error:
-        if {path.name for path in folder.path.glob("*")} <= {CONFIG, MANIFEST}:
+        if {path.name for path in folder.path.glob("*")} <= {CONFIG, MANIFEST, LOCK}:
             shutil.rmtree(folder.path, ignore_errors=True)
         else:
-            error.add_note(f"The unfinished run is kept in {folder.path}")
+            error.add_note(
+                f"The unfinished run is kept in {folder.path}; the same command with "
+                "--resume goes on from there."
+            )
         raise
+    finally:
+        lock.close()
+
+
+def _open(
+    root: Path, label: str, content: dict[str, Any], *, resume: bool
+) -> tuple[RunFolder, FileIO]:
+    found = find_unfinished(root, label, content) if resume else None
+    if found is not None:
+        path, lock = found
+        return RunFolder(path, final_path(path)), lock
+    folder = _reserve(root, label)
+    lock = hold(folder.path)
+    assert lock is not None, "nobody else knows this folder yet"
+    return folder, lock
+
+
+def _manifest(path: Path, command: str) -> dict[str, Any]:
+    """That of a new run; a run that goes on keeps its own and notes the time."""
+    manifest = start_manifest(command)
+    if not (path / MANIFEST).is_file():
+        return manifest
+    before = parse_json(read_text(path / MANIFEST), where=str(path / MANIFEST))
+    kept = {name: before[name] for name in ("command", "started") if name in before}
+    resumed = [*before.get("resumed", []), manifest["started"]]
+    return {**manifest, **kept, "resumed": resumed}
+
+
+def _finish(folder: RunFolder, manifest: dict[str, Any], seconds: float) -> None:
+    manifest["ended"] = now().isoformat(timespec="seconds")
+    manifest["wall_seconds"] = round(seconds, 3)
+    write_json(folder.path / MANIFEST, manifest)
+    shutil.rmtree(folder.work, ignore_errors=True)
+    (folder.path / LOCK).unlink()
+    folder.path.rename(folder.final)
 
 
 def _reserve(root: Path, label: str) -> RunFolder:
@@ -139,7 +233,8 @@ def _reserve(root: Path, label: str) -> RunFolder:
     suffix = 1
     while True:
         name = stem if suffix == 1 else f"{stem}-{suffix}"
-        folder = RunFolder(path=root / f".{name}{PARTIAL}", final=root / name)
+        path = root / f".{name}{PARTIAL}"
+        folder = RunFolder(path, final_path(path))
         suffix += 1
         try:
             folder.path.mkdir()

@@ -1,14 +1,15 @@
-"""The report of a run: figures and one page, drawn from its folder alone."""
+"""The report of a run: figures, a table and one page, drawn from its folder alone."""
 
 from pathlib import Path
 from typing import NamedTuple
 
 from ..report.page import Report, render
+from ..report.tables import to_csv
 from .config import to_json
 from .files import check_name, open_aside
 from .run import Run
 
-FIGURES, PAGE = "figures", "report.html"
+FIGURES, PAGE, TABLE = "figures", "report.html", "results.csv"
 
 
 class ReportFiles(NamedTuple):
@@ -17,14 +18,16 @@ class ReportFiles(NamedTuple):
     Attributes:
         page: The HTML page, self-contained.
         figures: The figures as PNG, in the order of the page.
+        table: The results as comma-separated text, unrounded.
     """
 
     page: Path
     figures: tuple[Path, ...]
+    table: Path
 
 
 def write_report(run: Run, report: Report) -> ReportFiles:
-    """Write `figures/*.png` and `report.html`, replacing those of an earlier report.
+    """Write figures, table and page, replacing those of an earlier report.
 
     Args:
         run: The run that the report was drawn from.
@@ -57,6 +60,8 @@ def write_report(run: Run, report: Report) -> ReportFiles:
     for path, (_, figure) in zip(paths, named, strict=True):
         with open_aside(path) as file:
             figure.savefig(file, format="png", bbox_inches="tight", dpi=200)
-    with open_aside(run.path / PAGE) as file:
-        file.write(page.encode())
-    return ReportFiles(run.path / PAGE, paths)
+    texts = {PAGE: page, TABLE: to_csv(report.console_table)}
+    for name, text in texts.items():
+        with open_aside(run.path / name) as file:
+            file.write(text.encode())
+    return ReportFiles(run.path / PAGE, paths, run.path / TABLE)

@@ -1,6 +1,5 @@
 """Reading a finished run."""
 
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,8 +9,8 @@ import numpy as np
 
 from .._checks import check_known
 from .config import from_json
-from .files import parse_json, read_text
-from .folder import CONFIG, MANIFEST, METRICS, PARTIAL
+from .files import parse_json, read_arrays, read_text
+from .unfinished import CONFIG, MANIFEST, METRICS, PARTIAL
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,6 @@ class Run:
 
         Raises:
             FileNotFoundError: If there is no such file; lists those there are.
-            ValueError: If the file is damaged or holds pickled objects.
         """
         path = self.path / f"{name}.npz"
         if not path.is_file():
@@ -50,17 +48,7 @@ class Run:
                 f"Run {self.path} has no arrays {name!r} ({path.name}). There are: "
                 f"{there}."
             )
-        try:
-            with path.open("rb") as file:
-                archive = np.load(file, allow_pickle=False)
-                if not isinstance(archive, np.lib.npyio.NpzFile):
-                    raise ValueError("a single array, not an .npz archive")
-                return {key: archive[key] for key in archive.files}
-        except (ValueError, EOFError, zipfile.BadZipFile) as error:
-            raise ValueError(
-                f"{path} cannot be read ({error}). The file was damaged or not written "
-                "by tangentlab: restore it, or run the experiment again."
-            ) from error
+        return read_arrays(path)
 
     def metrics(self) -> list[dict[str, Any]]:
         """Read `metrics.jsonl`.
@@ -117,9 +105,10 @@ def open_run(path: Path, configs: Mapping[str, type]) -> Run:
         )
     manifest = _read_object(path, MANIFEST)
     if path.name.endswith(PARTIAL) or manifest.get("ended") is None:
+        command = str(manifest.get("command", "unknown")).removesuffix(" --resume")
         raise ValueError(
             f"{path} is an unfinished run: it failed, was interrupted, or is still "
-            f"being written. To run it again: {manifest.get('command', 'unknown')}"
+            f"being written. To go on with it: {command} --resume"
         )
     if not isinstance(manifest.get("command"), str):
         raise ValueError(

@@ -1,0 +1,139 @@
+"""The numbers of the eigenfunctions experiment, read from its run folder."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Bool, Float, Int
+
+from ..store import Run
+
+MODELS = ("network", "linearized")
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How training of one model ended, a row per seed and a column per task.
+
+    Attributes:
+        accuracy: On the test samples.
+        loss: Mean training loss of the last epoch.
+        iterations: Steps to a mean training loss of 0.01 in an epoch; infinite where
+            it was never reached.
+        distance: From the initial parameters.
+        cosine: Cosine distance from them.
+        diverged: A loss left the finite numbers.
+        seconds: What training took, for each seed.
+    """
+
+    accuracy: Float[np.ndarray, "s t"]
+    loss: Float[np.ndarray, "s t"]
+    iterations: Float[np.ndarray, "s t"]
+    distance: Float[np.ndarray, "s t"]
+    cosine: Float[np.ndarray, "s t"]
+    diverged: Bool[np.ndarray, "s t"]
+    seconds: Float[np.ndarray, " s"]
+
+
+@dataclass(frozen=True)
+class Results:
+    """Both models on all tasks, a row per seed and a column per task.
+
+    Attributes:
+        data: Name of the data set.
+        model: Name of the network.
+        num_train: Training samples.
+        num_test: Test samples.
+        seeds: The seeds.
+        index: Index of each task's eigenfunction, from 0.
+        eigenvalue: Its eigenvalue.
+        balance: Share of samples labeled 1.
+        chance: Test accuracy of the better constant answer.
+        degenerate: One class has nearly all samples.
+        unresolved: The next eigenvalue is within the resolution, or this one below it.
+        network: How the network ended.
+        linearized: How its linearization ended.
+        reference: Both on CIFAR2, in this order; None if that was not asked for.
+    """
+
+    data: str
+    model: str
+    num_train: int
+    num_test: int
+    seeds: tuple[int, ...]
+    index: Int[np.ndarray, " t"]
+    eigenvalue: Float[np.ndarray, "s t"]
+    balance: Float[np.ndarray, "s t"]
+    chance: Float[np.ndarray, "s t"]
+    degenerate: Bool[np.ndarray, "s t"]
+    unresolved: Bool[np.ndarray, "s t"]
+    network: Ended
+    linearized: Ended
+    reference: tuple[Ended, Ended] | None
+
+    @property
+    def usable(self) -> Bool[np.ndarray, "s t"]:
+        """Tasks on which the models can be compared."""
+        return ~(self.degenerate | self.network.diverged | self.linearized.diverged)
+
+    @property
+    def pair(self) -> tuple[Ended, Ended]:
+        """Network and linearization."""
+        return self.network, self.linearized
+
+
+def read_results(run: Run) -> Results:
+    """Read a run.
+
+    Args:
+        run: A finished run of the eigenfunctions experiment.
+
+    Returns:
+        Its results.
+    """
+    facts = run.metrics()[0]
+    seeds = tuple(facts["seeds"])
+    made = [run.arrays(f"tasks-{seed}") for seed in seeds]
+
+    def of(name: str) -> np.ndarray:
+        return np.stack([each[name] for each in made])
+
+    reference = None
+    if run.config.reference_epochs:
+        network, linearized = (_ended(run, f"{m}-reference", seeds) for m in MODELS)
+        reference = network, linearized
+    return Results(
+        data=facts["data"],
+        model=facts["model"],
+        num_train=facts["num_train"],
+        num_test=facts["num_test"],
+        seeds=seeds,
+        index=made[0]["index"],
+        eigenvalue=of("eigenvalue"),
+        balance=of("balance"),
+        chance=of("chance"),
+        degenerate=of("degenerate"),
+        unresolved=of("unresolved") | of("below_resolution"),
+        network=_ended(run, "network", seeds),
+        linearized=_ended(run, "linearized", seeds),
+        reference=reference,
+    )
+
+
+def _ended(run: Run, name: str, seeds: tuple[int, ...]) -> Ended:
+    saved = [run.arrays(f"{name}-{seed}") for seed in seeds]
+
+    def last(field: str) -> np.ndarray:
+        return np.stack([each[field][:, -1] for each in saved])
+
+    def of(field: str) -> np.ndarray:
+        return np.stack([each[field] for each in saved])
+
+    return Ended(
+        accuracy=last("test_accuracy"),
+        loss=last("train_loss"),
+        iterations=of("iterations_by_epoch"),
+        distance=of("distance"),
+        cosine=of("cosine"),
+        diverged=of("diverged"),
+        seconds=of("seconds"),
+    )

@@ -1,0 +1,164 @@
+"""From a network to tasks: its Gram matrix, the spectrum of that, and labels."""
+
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..analysis import binarization_overlap
+from ..kernels import TiledGram, gram
+from ..kernels.planning import backend
+from ..kernels.request import Precision
+from ..spectra import AccuracyWarning, Spectrum, energy, spectrum, summary
+from ..tasks import Task, eigenfunction
+from .seeds import Seed
+
+SMALL = 4000
+"""Up to this many samples the whole spectrum is computed."""
+NUM_PAIRS = 1000
+"""Leading pairs of larger ones, as in the paper."""
+_MARGIN = 1.05  # pairs beyond the last that is needed: the last few converge slowly
+
+
+def num_pairs(n: int, largest: int) -> int:
+    """How many eigenpairs are computed unless told otherwise.
+
+    Args:
+        n: Number of samples.
+        largest: The largest index that is needed.
+
+    Returns:
+        All of them for few samples, else a thousand, or as many as are needed.
+    """
+    if n <= SMALL:
+        return n
+    return min(n, max(NUM_PAIRS, int(_MARGIN * (largest + 1)) + 8))
+
+
+def compute_gram(
+    seed: Seed, precision: Precision, *, on_disk: bool | None = None
+) -> Any:
+    """The Gram matrix of all samples.
+
+    Args:
+        seed: Network, parameters and samples.
+        precision: Of `tl.gram`.
+        on_disk: Write it to the run folder, tile by tile, from where a resumed run
+            goes on; by default on a CPU. On an accelerator it stays there and is
+            computed again, which is faster than to write it.
+
+    Returns:
+        An array on the device, or a `TiledGram`.
+    """
+    arguments = (seed.model.apply, seed.params, seed.dataset.x)
+    if not keeps_gram(on_disk):
+        return gram(*arguments, precision=precision, progress=seed.progress)
+    folder = seed.work("gram")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    return gram(*arguments, precision=precision, store=folder, progress=seed.progress)
+
+
+def keeps_gram(on_disk: bool | None) -> bool:
+    """Whether the Gram matrix is there again after an interruption.
+
+    Args:
+        on_disk: What was asked for; None for the default.
+
+    Returns:
+        True on a CPU by default.
+    """
+    return backend() == "cpu" if on_disk is None else on_disk
+
+
+def make_tasks(
+    seed: Seed, K: TiledGram | Any, indices: Sequence[int], num: int
+) -> None:
+    """Decompose the Gram matrix and save spectrum and tasks.
+
+    Eigenvalues below the resolution are counted and flagged in the results, so that
+    there is no warning of them.
+
+    Args:
+        seed: The samples, and where to save.
+        K: Their Gram matrix.
+        indices: Eigenfunctions to make tasks of.
+        num: How many eigenpairs.
+    """
+    start = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccuracyWarning)
+        found = spectrum(K, None if num == K.shape[0] else num)
+    seconds = time.perf_counter() - start
+    made = [eigenfunction(found, i, seed.dataset) for i in indices]
+    _save_spectrum(seed, found, seconds)
+    index = np.array(indices)
+    labels = np.stack([np.asarray(task.y) > 0 for task in made])
+    signs = np.where(labels, 1.0, -1.0).T
+    lam = np.asarray(found.eigenvalues)[index]
+    seed.save(
+        "tasks",
+        index=index,
+        labels=labels,
+        eigenvalue=lam,
+        balance=np.array([task.balance for task in made]),
+        chance=np.array([task.test_chance for task in made]),
+        degenerate=np.array([task.degenerate for task in made]),
+        unresolved=np.array([task.unresolved for task in made]),
+        below_resolution=lam < found.resolution,
+        eigenvectors=np.asarray(found.eigenvectors[:, index]),
+        energy=energy(found, signs).per_mode.astype(np.float32),
+    )
+
+
+def saved_tasks(seed: Seed) -> list[Task]:
+    """Make the tasks again from what was saved.
+
+    Args:
+        seed: The samples, and where it was saved.
+
+    Returns:
+        The tasks.
+    """
+    saved, data = seed.load("tasks"), seed.dataset
+    parts = zip(saved["index"], saved["labels"], saved["unresolved"], strict=True)
+    return [
+        Task(
+            x=data.x,
+            y=labels.astype(np.float32),
+            num_train=data.num_train,
+            name=f"{data.name} eigenfunction {index}",
+            index=int(index),
+            unresolved=bool(unresolved),
+            source="own",
+        )
+        for index, labels, unresolved in parts
+    ]
+
+
+def _save_spectrum(seed: Seed, found: Spectrum, seconds: float) -> None:
+    facts = summary(found)
+    fit = facts.power_law
+    law = (
+        (fit.exponent, fit.standard_error, fit.prefactor, fit.start, fit.stop)
+        if fit
+        else (np.nan,) * 5
+    )
+    seed.save(
+        "spectrum",
+        eigenvalues=found.eigenvalues,
+        residuals=found.residuals,
+        overlap=binarization_overlap(np.asarray(found.eigenvectors)),
+        resolution=np.array(found.resolution),
+        trace=np.array(facts.trace),
+        captured=np.array(facts.captured),
+        effective_rank=np.array(facts.effective_rank),
+        participation_ratio=np.array(facts.participation_ratio),
+        power_law=np.array(law),
+        num_negative=np.array(found.num_negative),
+        num_below_resolution=np.array(found.num_below_resolution),
+        num_unconverged=np.array(found.num_unconverged),
+        method=np.array(found.method),
+        seconds=np.array(seconds),
+    )

@@ -1,0 +1,158 @@
+"""Training a network and its linearization on the same tasks, once."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import jax
+import numpy as np
+
+from .._linalg import blocks
+from ..models import linearize
+from ..tasks import Task
+from ..training import History, Recipe, origin, train, train_dual
+from .seeds import Seed
+
+Space = Literal["auto", "function", "weights"]
+"""Where a linearization is trained."""
+
+_FIELDS = (
+    "train_loss",
+    "train_accuracy",
+    "test_loss",
+    "test_accuracy",
+    "iterations_by_batch",
+    "iterations_by_epoch",
+    "distance",
+    "cosine",
+    "diverged",
+)
+_BLOCK = 1000  # samples at once through the network
+
+
+class Job(NamedTuple):
+    """Tasks to learn.
+
+    Attributes:
+        name: Added to the names of the results; empty for the main ones.
+        tasks: The tasks.
+        recipe: How to learn them.
+    """
+
+    name: str
+    tasks: list[Task]
+    recipe: Recipe
+
+    def results(self, model: str) -> str:
+        """Name of the results of a model.
+
+        Args:
+            model: `network` or `linearized`.
+
+        Returns:
+            The name.
+        """
+        return f"{model}-{self.name}" if self.name else model
+
+
+def is_dual(space: Space, recipe: Recipe) -> bool:
+    """Whether a linearization is trained in function space.
+
+    Args:
+        space: What was asked for.
+        recipe: How to train.
+
+    Returns:
+        True where it was asked for, and by default for all that function space can do.
+
+    Raises:
+        ValueError: If function space was asked for and cannot do it.
+    """
+    if space == "function" and recipe.optimizer != "sgd":
+        raise ValueError(
+            f"{recipe.optimizer!r} depends on the coordinates of weight space: train "
+            "the linearization there, with linearized_in = 'weights' or 'auto'."
+        )
+    return space == "function" or (space == "auto" and recipe.optimizer == "sgd")
+
+
+def learn_network(seed: Seed, job: Job) -> None:
+    """Train the network on all tasks together, unless it was done before.
+
+    Args:
+        seed: Network, parameters, samples and where to save.
+        job: What to learn.
+    """
+    name = job.results("network")
+    options = _options(seed, name, f"Network{_of(job)}")
+    _learn(
+        seed,
+        name,
+        lambda: train(seed.model, seed.params, job.tasks, job.recipe, **options),
+    )
+
+
+def learn_linearized(seed: Seed, job: Job) -> None:
+    """Train the linearization in weight space, unless it was done before.
+
+    Args:
+        seed: Network, parameters, samples and where to save.
+        job: What to learn.
+    """
+    name = job.results("linearized")
+    options = _options(seed, name, f"Linearization{_of(job)}")
+    linear = linearize(seed.model.apply, seed.params)
+    _learn(
+        seed, name, lambda: train(linear, seed.params, job.tasks, job.recipe, **options)
+    )
+
+
+def learn_dual(seed: Seed, job: Job, K: Any, *, resumable: bool) -> None:
+    """Train the linearization in function space, unless it was done before.
+
+    Args:
+        seed: Network, parameters, samples and where to save.
+        job: What to learn.
+        K: The Gram matrix of all samples.
+        resumable: Keep checkpoints; they are of use to the very same matrix alone.
+    """
+    name = job.results("linearized")
+    options = _options(seed, name, f"Linearization{_of(job)}")
+    if not resumable:
+        del options["checkpoint"]
+
+    def learn() -> History:
+        x = seed.dataset.x
+        told = origin(seed.model.apply, seed.params, x)
+        f_0 = _outputs(seed)
+        return train_dual(K, f_0, job.tasks, job.recipe, origin=told, **options)
+
+    _learn(seed, name, learn)
+
+
+def _learn(seed: Seed, name: str, learn: Callable[[], History]) -> None:
+    if seed.has(name):
+        return
+    start = time.perf_counter()
+    history = learn()
+    values = {field: np.asarray(getattr(history, field)) for field in _FIELDS}
+    test = np.asarray(history.outputs[:, seed.dataset.num_train :])
+    seconds = np.array(time.perf_counter() - start)
+    seed.save(name, **values, test_outputs=test, seconds=seconds)
+
+
+def _options(seed: Seed, name: str, title: str) -> dict[str, Any]:
+    checkpoint = seed.work(name)
+    checkpoint.parent.mkdir(parents=True, exist_ok=True)
+    return {"key": seed.key, "checkpoint": checkpoint, "progress": seed.title(title)}
+
+
+def _of(job: Job) -> str:
+    return f" on {job.name}" if job.name else ""
+
+
+def _outputs(seed: Seed) -> np.ndarray:
+    """Of the network at its initialization."""
+    apply, x = jax.jit(seed.model.apply), seed.dataset.x
+    parts = [apply(seed.params, x[rows]) for rows in blocks(len(x), _BLOCK)]
+    return np.concatenate([np.asarray(part)[:, 0] for part in parts])

@@ -1,0 +1,78 @@
+"""Verdicts beside a figure: what the curves above say, in words and numbers."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ..analysis import Claim, Verdict
+from .claims import MARKS, findings_text, verdict_text
+from .style import INK, MUTED
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLORS: dict[Verdict, str] = {
+    "holds": "#15803d",
+    "does not hold": "#b91c1c",
+    "cannot be told": MUTED,
+}
+"""The color of each verdict."""
+
+
+def verdict_strip(ax: "Axes", claims: Sequence[Claim]) -> None:
+    """A line for each claim and its verdict, and one for what was measured.
+
+    Args:
+        ax: Where to draw; give it about 0.55 inches for each claim.
+        claims: The claims.
+    """
+    ax.set_axis_off()
+    ax.set_xlim(0, 1)
+    ax.set_ylim(len(claims), 0)
+    for row, claim in enumerate(claims):
+        color = COLORS[claim.verdict]
+        parts = (claim.limit, findings_text(claim), claim.remark)
+        measured = "  ·  ".join(filter(None, parts))
+        _badge(ax, row + 0.42, MARKS[claim.verdict], color)
+        _text(ax, 0.04, row + 0.27, f"{claim.id}   {claim.statement}", size=10.5)
+        _text(ax, 0.04, row + 0.68, measured, size=8.6, color=MUTED)
+        _text(
+            ax,
+            1.0,
+            row + 0.27,
+            verdict_text(claim),
+            size=10.5,
+            color=color,
+            weight="bold",
+            ha="right",
+        )
+
+
+def _badge(ax: "Axes", y: float, mark: str, color: str) -> None:
+    ax.plot(0.015, y, "o", markersize=15, color=color, clip_on=False)
+    ax.text(
+        0.015,
+        y,
+        mark,
+        color="white",
+        fontsize=10,
+        fontweight="bold",
+        ha="center",
+        va="center_baseline",
+    )
+
+
+def _text(
+    ax: "Axes",
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: float,
+    color: str = INK,
+    weight: str = "normal",
+    ha: str = "left",
+) -> None:
+    made = ax.text(
+        x, y, text, fontsize=size, color=color, fontweight=weight, ha=ha, va="center"
+    )
+    made.set_in_layout(False)  # else long text squeezes the curves above

@@ -1,0 +1,130 @@
+"""Claims and their verdicts, as text and on a page."""
+
+import textwrap
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+
+from ..analysis import Claim, Estimate, Finding, Verdict
+from .tables import MISSING
+
+_INDENT = " " * 6
+
+MARKS: dict[Verdict, str] = {
+    "holds": "✓",
+    "does not hold": "✗",
+    "cannot be told": "?",
+}
+"""A sign for each verdict, for where there is no color."""
+
+
+def verdict_text(claim: Claim) -> str:
+    """What can be said of a claim.
+
+    Args:
+        claim: The claim.
+
+    Returns:
+        `holds`, `does not hold`, or `cannot be told from this run`.
+    """
+    told = claim.verdict != "cannot be told"
+    return claim.verdict if told else f"{claim.verdict} from this run"
+
+
+def estimate_text(estimate: Estimate, *, percent: bool = False) -> str:
+    """A number with its interval.
+
+    Args:
+        estimate: The number.
+        percent: Show it in points of percent.
+
+    Returns:
+        Such as `−0.97 [−0.99, −0.91]`; a dash where there is none.
+    """
+    if np.isnan(estimate.value):
+        return MISSING
+    scale, digits, unit = (100, 1, " points") if percent else (1, 2, "")
+    value, low, high = (
+        f"{scale * number:+.{digits}f}".replace("-", "−")
+        for number in (estimate.value, estimate.low, estimate.high)
+    )
+    return f"{value} [{low}, {high}]{unit}"
+
+
+def findings_text(claim: Claim) -> str:
+    """Everything that was measured for a claim.
+
+    Args:
+        claim: The claim.
+
+    Returns:
+        Numbers with intervals, by name.
+    """
+    return "; ".join(f"{finding.name} {_number(finding)}" for finding in claim.findings)
+
+
+def claim_lines(claim: Claim, width: int = 88) -> list[str]:
+    """A claim for a console: verdict, what was measured, criterion.
+
+    Args:
+        claim: The claim.
+        width: Of the longest line.
+
+    Returns:
+        Lines; the first says the verdict.
+    """
+    head = f"{MARKS[claim.verdict]} {claim.id}  {claim.statement}: "
+    texts = (
+        "; ".join(filter(None, [findings_text(claim), claim.remark])),
+        f"criterion: {claim.criterion}",
+    )
+    lines = textwrap.wrap(head + verdict_text(claim), width, subsequent_indent=_INDENT)
+    for text in texts:
+        lines += textwrap.wrap(
+            text, width, initial_indent=_INDENT, subsequent_indent=_INDENT
+        )
+    return lines
+
+
+def claims_html(claims: Sequence[Claim], caption: str = "") -> str:
+    """Claims as cards, for a page.
+
+    Args:
+        claims: The claims.
+        caption: What the intervals are over.
+
+    Returns:
+        HTML, everything escaped; empty for no claims.
+    """
+    if not claims:
+        return ""
+    cards = "\n".join(map(_card, claims))
+    note = f'<p class="caption">{escape(caption)}</p>' if caption else ""
+    return f'<div class="claims">\n{cards}\n</div>\n{note}'
+
+
+def _card(claim: Claim) -> str:
+    kind = claim.verdict.replace(" ", "-")
+    numbers = "".join(
+        f"<div><dt>{escape(finding.name)}</dt><dd>{escape(_number(finding))}</dd></div>"
+        for finding in claim.findings
+    )
+    numbers = f"<dl>{numbers}</dl>" if numbers else ""
+    remark = f"<p>{escape(_sentence(claim.remark))}</p>" if claim.remark else ""
+    return (
+        f'<article class="{kind}"><p class="verdict">'
+        f'<span aria-hidden="true">{MARKS[claim.verdict]}</span> '
+        f"{escape(verdict_text(claim))}</p>"
+        f"<h3><span>{escape(claim.id)}</span> {escape(claim.statement)}</h3>"
+        f"{numbers}{remark}"
+        f'<p class="criterion">Criterion: {escape(claim.criterion)}.</p></article>'
+    )
+
+
+def _number(finding: Finding) -> str:
+    return estimate_text(finding.estimate, percent=finding.percent)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
