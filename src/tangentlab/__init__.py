@@ -4,13 +4,18 @@ Data flows one way: data, models, kernels, spectra, tasks, training, analysis, r
 A network is a function `apply(params, x) -> (n, c)`; everything else takes that.
 """
 
+from . import analysis as analysis
 from . import data as data
+from . import infinite as infinite
 from . import models as models
+from . import predict as predict
 from . import tasks as tasks
+from . import theory as theory
 from .analysis import alignment as alignment
 from .analysis import energy_concentration as energy_concentration
 from .analysis import kernel_distance as kernel_distance
 from .data import Dataset as Dataset
+from .infinite import compare_widths as compare_widths
 from .kernels import GramPlan as GramPlan
 from .kernels import TiledGram as TiledGram
 from .kernels import gram as gram

@@ -5,55 +5,83 @@ import subprocess
 import sys
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 import tangentlab as tl
+from tangentlab.training.checkpoint import hash_of
+from tangentlab.training.traced import description
 from tests.networks import dense_apply
 from tests.training import killed_worker
 
-KINDS = ["alone", "together", "dual"]
+DEADLY = {"alone": 6, "together": 3, "seeds": 4, "dual": 3}  # the write that kills
 
 
-def _work(kind, deadly, *folders):
-    command = [sys.executable, "-m", "tests.training.killed_worker", kind, str(deadly)]
-    return subprocess.run([*command, *folders], capture_output=True).returncode
+def _work(*jobs):
+    command = [sys.executable, "-m", "tests.training.killed_worker"]
+    arguments = ["|".join(map(str, job)) for job in jobs]
+    return subprocess.run([*command, *arguments], capture_output=True)
 
 
 @pytest.mark.parametrize(
-    ("kind", "deadly"), [("alone", 8), ("together", 3), ("dual", 3)]
+    "kinds",
+    [("together",), pytest.param(("dual", "alone", "seeds"), marks=pytest.mark.slow)],
 )
-def test_a_killed_training_ends_as_if_nothing_had_happened(kind, deadly, tmp_path):
-    broken, whole = tmp_path / "broken", tmp_path / "whole"
-    assert _work(kind, deadly, broken) == -signal.SIGKILL
-    assert list(broken.glob("*.npz")) and list(broken.glob(".*"))
-    assert _work(kind, 0, broken, whole) == 0
-    assert not list(broken.glob(".*"))  # what was half-written is gone
-    got, wanted = (np.load(f"{folder}.result.npz") for folder in (broken, whole))
-    np.testing.assert_array_equal(got["outputs"], wanted["outputs"])
-    np.testing.assert_array_equal(got["train_loss"], wanted["train_loss"])
-    assert got["writes"] == wanted["writes"] - (deadly - 1)  # it did go on, not anew
+def test_a_killed_training_ends_as_if_nothing_had_happened(kinds, tmp_path):
+    """Each process ends what the one before could not, and is killed at the next."""
+    broken = [tmp_path / f"{kind}-broken" for kind in kinds]
+    whole = [tmp_path / f"{kind}-whole" for kind in kinds]
+    fatal = [(k, b, DEADLY[k]) for k, b in zip(kinds, broken, strict=True)]
+    assert _work(fatal[0]).returncode == -signal.SIGKILL
+    for i, kind in enumerate(kinds):
+        assert list(broken[i].glob("*.npz")) and list(broken[i].glob(".*"))
+        rest = [(kind, broken[i], 0), (kind, whole[i], 0), *fatal[i + 1 : i + 2]]
+        ended = _work(*rest)
+        assert ended.returncode == (-signal.SIGKILL if fatal[i + 1 :] else 0)
+        assert not list(broken[i].glob(".*"))  # what was half-written is gone
+        got, wanted = (np.load(f"{f}.result.npz") for f in (broken[i], whole[i]))
+        for field in ("outputs", "train_loss", "distance"):
+            np.testing.assert_array_equal(got[field], wanted[field])
+        # It went on from the state that was there, and did not begin anew.
+        assert got["writes"] == wanted["writes"] - (DEADLY[kind] - 1)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_finished_training_is_read_and_not_repeated(kind, tmp_path, monkeypatch):
-    first = killed_worker.train(kind, tmp_path)
-    for name in ("course.epoch_batches", "dual_run.epoch_batches"):
+@pytest.fixture(scope="module", params=["together", "seeds", "dual"])
+def finished(request, tmp_path_factory):
+    """A kind of training, its folder and its history; tasks in more than one group."""
+    folder = tmp_path_factory.mktemp(request.param)
+    history = killed_worker.train(request.param, folder, memory=3000)
+    return request.param, folder, history
+
+
+def test_a_finished_training_is_read_and_not_repeated(finished, monkeypatch):
+    """Whatever memory is free then: the groups stay as they were."""
+    kind, folder, first = finished
+    for name in ("program.epoch_batches", "dual_run.epoch_batches"):
         monkeypatch.delattr(f"tangentlab.training.{name}")
-    again = killed_worker.train(kind, tmp_path)
+    again = killed_worker.train(kind, folder)
     for field in ("outputs", "train_loss", "distance", "iterations_by_batch"):
         np.testing.assert_array_equal(getattr(first, field), getattr(again, field))
-    for a, b in zip(
-        jax.tree.leaves(first.params), jax.tree.leaves(again.params), strict=True
-    ):
+    ends = jax.tree.leaves(first.params), jax.tree.leaves(again.params)
+    for a, b in zip(*ends, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_state_of_another_training_is_refused(kind, tmp_path):
-    killed_worker.train(kind, tmp_path, epochs=2)
+def test_the_state_of_another_training_is_refused(finished):
+    kind, folder, _ = finished
     with pytest.raises(ValueError, match="is the state of another training"):
-        killed_worker.train(kind, tmp_path, epochs=3)
+        killed_worker.train(kind, folder, epochs=6)
+
+
+def test_states_hold_no_pickle_and_are_those_of_the_last_epoch(finished):
+    kind, folder, _ = finished
+    assert len(list(folder.glob("*.npz"))) > 1
+    for path in folder.glob("*.npz"):
+        with np.load(path, allow_pickle=False) as saved:
+            shapes = [saved[name].shape for name in saved.files]
+        metrics = [s for s in shapes if len(s) > 1 and s[0] == 5 and s[-1] == 4]
+        assert metrics  # of five epochs, four numbers for each run
 
 
 def test_another_network_is_refused(tmp_path):
@@ -69,12 +97,18 @@ def test_another_network_is_refused(tmp_path):
         tl.train(other, params, task, recipe, **options)
 
 
-def test_states_hold_no_pickle_and_are_those_of_the_last_epoch(tmp_path):
-    killed_worker.train("together", tmp_path, epochs=5)
-    (path,) = tmp_path.glob("*.npz")
-    with np.load(path, allow_pickle=False) as saved:
-        shapes = [saved[name].shape for name in saved.files]
-    assert (5, 3, 4) in shapes  # epochs, tasks, metrics
+def test_a_network_is_known_by_its_equations_and_what_it_closes_over():
+    params, x = killed_worker.start(), jnp.ones((2, 3), jnp.float32)
+
+    def known(offset):
+        def network(params, x):
+            return dense_apply(params, x) + jnp.full((1, 1), 1.0, jnp.float32) * offset
+
+        return hash_of(*description(jax.jit(network), params, x))
+
+    offsets = [jnp.full((1, 1), value, jnp.float32) for value in (1.0, 1.0, 2.0)]
+    first, same, other = map(known, offsets)
+    assert first == same != other
 
 
 @pytest.mark.parametrize("every", [0, 1.5])

@@ -49,18 +49,37 @@ def test_full_batches_diverge_above_the_limit_and_not_below(options):
     K, _ = psd_from_eigenvalues(jnp.linspace(1.0, 30.0, 24), jax.random.key(1))
     K = np.asarray(K + K.T) / 2
     limit = _limits(K, 20, _recipe(1.0, 20, 1, **options)).full_batch
-    assert _growth(K, _recipe(0.98 * limit, 20, 600, **options)) < 1.5
+    assert _growth(K, _recipe(0.97 * limit, 20, 80, **options)) < 1.5
     with pytest.warns(UserWarning, match="likely to diverge"):
-        assert _growth(K, _recipe(1.02 * limit, 20, 600, **options)) > 1e3
+        assert _growth(K, _recipe(1.05 * limit, 20, 80, **options)) > 1e3
 
 
 def test_mini_batches_of_strangers_diverge_above_the_rule_of_thumb():
     """Samples that do not see each other: momentum has died down at the next visit."""
     K = 3.0 * np.eye(84)
     limit = _limits(K, 80, _recipe(1.0, 1, 1, momentum=0.5)).mini_batch
-    assert _growth(K, _recipe(0.98 * limit, 1, 60, momentum=0.5)) < 1.5
+    assert _growth(K, _recipe(0.97 * limit, 1, 60, momentum=0.5)) < 1.5
     with pytest.warns(UserWarning, match="by rule of thumb below"):
         assert _growth(K, _recipe(1.1 * limit, 1, 60, momentum=0.5)) > 1e3
+
+
+def test_cross_entropy_settles_below_its_limit_and_not_above():
+    """Every sample has both labels: 0 is the best output, with curvature 1/4 there."""
+    lam = jnp.linspace(1.0, 30.0, 10)
+    same = np.array([*range(10), *range(10), 0, 1])  # which samples are equal
+    K = np.asarray(psd_from_eigenvalues(lam, jax.random.key(1))[0])[same][:, same]
+    x, y = np.arange(22.0)[:, None], np.repeat([0.0, 1.0, 0.0], [10, 10, 2])
+    f_0 = np.linspace(-1, 1, 10)[same]
+
+    def excess(rate):
+        recipe = tl.Recipe(150, 20, rate, schedule="constant")
+        history = tl.train_dual(K, f_0, tl.Task(x, y, 20), recipe, key=KEY)
+        return float(history.train_loss[0, -1] - np.log(2))
+
+    limit = _limits(K, 20, tl.Recipe(batch_size=20)).full_batch
+    assert abs(excess(0.9 * limit)) < 1e-3
+    with pytest.warns(UserWarning, match="likely to diverge"):
+        assert excess(1.1 * limit) > 1e-2
 
 
 def test_the_warning_tells_both_limits():

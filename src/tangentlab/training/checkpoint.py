@@ -2,6 +2,8 @@
 
 One `.npz` file per group of runs, without pickle, replaced in one step. It carries a
 fingerprint of what is being trained, so that another training does not go on from it.
+How many runs are in a group is kept too: memory may be free in another measure when a
+process starts again.
 """
 
 import hashlib
@@ -17,6 +19,7 @@ import numpy as np
 from .._aside import remove_leftovers, write_aside
 
 _FINGERPRINT = "fingerprint"
+_AT_ONCE = "runs-at-once.txt"
 Tree = TypeVar("Tree")
 
 
@@ -94,18 +97,17 @@ class Checkpoints(NamedTuple):
     folder: Path
     every: int
 
-    def part(self, number: int, *content: Any) -> Checkpoint:
+    def part(self, name: str, *content: Any) -> Checkpoint:
         """The place of one group's state.
 
         Args:
-            number: Number of the group.
+            name: Name of the group.
             *content: Arrays, trees of arrays and text that say what is trained.
 
         Returns:
             The place.
         """
-        fingerprint = _fingerprint(content)
-        return Checkpoint(self.folder / f"{number}.npz", self.every, fingerprint)
+        return Checkpoint(self.folder / f"{name}.npz", self.every, hash_of(*content))
 
 
 def open_checkpoints(
@@ -132,7 +134,15 @@ def open_checkpoints(
     return Checkpoints(Path(folder), every)
 
 
-def _fingerprint(content: Any) -> str:
+def hash_of(*content: Any) -> str:
+    """Hash arrays, keys and text.
+
+    Args:
+        *content: Trees of these.
+
+    Returns:
+        The hash, as text.
+    """
     digest = hashlib.sha256()
     for leaf in jax.tree.leaves(content):
         if isinstance(leaf, str):
@@ -142,5 +152,23 @@ def _fingerprint(content: Any) -> str:
             leaf = jax.random.key_data(leaf)
         array = np.ascontiguousarray(leaf)
         digest.update(f"array {array.shape} {array.dtype} ".encode())
-        digest.update(array.tobytes())
+        digest.update(array.reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
+
+
+def keep_runs_at_once(checkpoints: Checkpoints | None, planned: int) -> int:
+    """How many runs form a group, also after the process was killed.
+
+    Args:
+        checkpoints: Where that is kept, or None for no states.
+        planned: As many as fit now.
+
+    Returns:
+        As many as the process that began this training planned.
+    """
+    if checkpoints is None:
+        return planned
+    file = checkpoints.folder / _AT_ONCE
+    if not file.exists():
+        write_aside(file, str(planned).encode())
+    return int(file.read_text())

@@ -60,7 +60,8 @@ def extend(
         The curves with this epoch.
     """
     steps = len(seen)
-    means = seen.sum(axis=0) / (steps * recipe.batch_size)
+    with np.errstate(over="ignore", invalid="ignore"):  # a task may diverge
+        means = seen.sum(axis=0) / (steps * recipe.batch_size)
     row = np.concatenate([means, tested], axis=-1).astype(curves.rows.dtype)
     small = seen[..., 0] / recipe.batch_size <= FITTED
     first = np.where(small.any(axis=0), small.argmax(axis=0), np.inf)

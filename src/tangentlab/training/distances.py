@@ -1,12 +1,20 @@
-"""How far parameters moved, and turned, from where they started."""
+r"""How far parameters moved, and turned, from where they started.
 
+In function space both are known from $J \theta_0$ and $\|\theta_0\|^2$, the `origin`.
+"""
+
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from .._linalg import HIGHEST
-from .._types import Params
+from .._checks import batch_size
+from .._linalg import HIGHEST, blocks, take
+from .._types import Apply, Inputs, Params
+from ..models.contract import check_callable
 from ..models.trees import split_differentiable
+
+_BLOCK = 1000  # samples at once
 
 
 def distances(params: Params, start: Params) -> Float[Array, " 2"]:
@@ -21,8 +29,7 @@ def distances(params: Params, start: Params) -> Float[Array, " 2"]:
     """
     origin = jax.tree.leaves(split_differentiable(start)[0])
     ends = jax.tree.leaves(split_differentiable(params)[0])
-    moved = [jnp.ravel(a - b) for a, b in zip(ends, origin, strict=True)]
-    origin = [jnp.ravel(each) for each in origin]
+    moved = [end - begin for end, begin in zip(ends, origin, strict=True)]
     squared = _dot(moved, moved)
     cosine = cosine_distance(squared, _dot(moved, origin), _dot(origin, origin))
     return jnp.stack([jnp.sqrt(squared), cosine])
@@ -31,7 +38,7 @@ def distances(params: Params, start: Params) -> Float[Array, " 2"]:
 def cosine_distance(
     squared_distance: Float[Array, "*t"],
     overlap: Float[Array, "*t"],
-    squared_norm: Float[Array, ""] | Float[Array, "*t"],
+    squared_norm: Float[Array, ""],
 ) -> Float[Array, "*t"]:
     r"""$1 - \cos(\theta, \theta_0)$ without the difference of nearly equal numbers.
 
@@ -52,7 +59,54 @@ def cosine_distance(
     return (squared_distance - (gained / (a + b)) ** 2) / (2 * a * b)
 
 
+def origin(
+    apply: Apply, params: Params, x: Inputs
+) -> tuple[Float[Array, " n"], Float[Array, ""]]:
+    r"""What `tl.train_dual` needs for weight decay and the cosine distance.
+
+    $$q = J \theta_0, \qquad \|\theta_0\|^2$$
+
+    One Jacobian-vector product, about two forward passes.
+
+    Args:
+        apply: The network, with one output.
+        params: Its initial parameters $\theta_0$.
+        x: All samples, train then test.
+
+    Returns:
+        $q$ for each sample, and the squared norm.
+
+    Raises:
+        ValueError: If the network has several outputs.
+
+    Example:
+        >>> square = lambda w, x: x @ w**2
+        >>> q, squared_norm = origin(square, jnp.ones((2, 1)), jnp.eye(2))
+        >>> q.tolist(), float(squared_norm)
+        ([2.0, 2.0], 2.0)
+    """
+    check_callable(apply)
+    free, buffers = split_differentiable(jax.tree.map(jnp.asarray, params))
+
+    @jax.jit
+    def along(free, x):
+        return jax.jvp(lambda t: apply(eqx.combine(t, buffers), x), (free,), (free,))[1]
+
+    parts = [along(free, take(x, rows)) for rows in blocks(batch_size("x", x), _BLOCK)]
+    q = jnp.concatenate(parts)
+    if q.shape[1] != 1:
+        raise ValueError(
+            "`origin` is defined for a network with one output, this one has "
+            f"{q.shape[1]}."
+        )
+    leaves = jax.tree.leaves(free)
+    return q[:, 0], _dot(leaves, leaves)
+
+
 def _dot(left: list[Array], right: list[Array]) -> Float[Array, ""]:
-    parts = [jnp.dot(a, b, precision=HIGHEST) for a, b in zip(left, right, strict=True)]
+    parts = [
+        jnp.dot(jnp.ravel(a), jnp.ravel(b), precision=HIGHEST)
+        for a, b in zip(left, right, strict=True)
+    ]
     dtype = jnp.result_type(*parts)
     return jnp.sum(jnp.stack([part.astype(dtype) for part in parts]))

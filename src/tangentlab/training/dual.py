@@ -5,22 +5,25 @@ from os import PathLike
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Float
+import numpy as np
+from jaxtyping import Array, Float
 
-from .._types import AnyArray, PRNGKey
+from .._types import AnyArray
 from ..kernels.planning import free_memory
+from ..spectra.krylov import leading, usual_effort
 from ..tasks import Task
-from .checkpoint import open_checkpoints
-from .classroom import bar
+from .batches import AnyKey, as_key
+from .checkpoint import keep_runs_at_once, open_checkpoints
 from .dual_checks import check_gram, check_recipe, check_start
 from .dual_run import DualRun, run_dual
 from .gram_rows import GramLike, GramRows, open_rows
 from .groups import Group, as_tasks, group_tasks
 from .recipe import Recipe
 from .record import History
+from .runs import steps_bar
 from .stability import rate_limits, warn_if_unstable
 
-_ITERATIONS = 10  # of the power method
+_ACCURACY = 0.01  # of the largest eigenvalue, for a warning
 
 
 def train_dual(
@@ -29,7 +32,7 @@ def train_dual(
     tasks: Task | Sequence[Task],
     recipe: Recipe,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     origin: tuple[AnyArray, AnyArray | float] | None = None,
     memory: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -45,7 +48,8 @@ def train_dual(
 
     Args:
         K: The Gram matrix, `tl.gram(apply, params, x)`, of all samples, train then
-            test: an array, or a `TiledGram` on disk.
+            test: an array, on one device or sharded over several (best along its
+            columns), or a `TiledGram` on disk.
         f_0: Outputs of the network, `apply(params, x)`.
         tasks: One task or several, on these samples.
         recipe: Loss, batches and epochs; any schedule, momentum and decay, but not
@@ -53,7 +57,8 @@ def train_dual(
         key: Decides the order of samples.
         origin: `tl.origin(apply, params, x)`; needed for weight decay, and for the
             cosine distance.
-        memory: Bytes that may be used; a share of what is free by default.
+        memory: Bytes that may be used, beside a Gram matrix that is on the device
+            already; a share of what is free by default.
         checkpoint: A folder for states, from which the same call goes on after the
             process was killed. On a CPU with as many threads the result is the same to
             the last bit.
@@ -70,24 +75,26 @@ def train_dual(
     Warns:
         UserWarning: If the learning rate is beyond what the linear model bears.
     """
-    tasks = as_tasks(tasks)
+    tasks, key = as_tasks(tasks), as_key(key)
     check_recipe(recipe, origin)
     recipe.steps_per_epoch(tasks[0].num_train)  # refuses before the long work
     diagonal = check_gram(K, len(tasks[0].x))
     group = _one_group(tasks, recipe)
+    m = group.num_train
     memory = free_memory() if memory is None else memory
-    rows = open_rows(K, group.num_train, recipe.batch_size, memory)
+    rows = open_rows(K, m, recipe.batch_size, memory)
     start = check_start(f_0, origin, rows)
-    trace = float(diagonal[: group.num_train].sum())
-    limits = rate_limits(_largest_eigenvalue(rows), trace, group.num_train, recipe)
+    trace = float(diagonal[:m].sum())
+    limits = rate_limits(_largest_eigenvalue(rows, trace), trace, m, recipe)
     warn_if_unstable(limits, recipe)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
+    at_once = keep_runs_at_once(checkpoints, _tasks_that_fit(rows))
     histories = []
-    with bar(progress, recipe, tasks) as advance:
-        for i, part in enumerate(group.cut(_most_at_once(rows, memory))):
-            facts = (str(recipe), str(group.num_train), key, diagonal, *start, part.y)
-            place = checkpoints.part(i, *facts) if checkpoints else None
-            run = DualRun(rows, start, part.y, diagonal, recipe, key)
+    with steps_bar(progress, recipe, m, len(tasks)) as advance:
+        for i, part in enumerate(group.cut(at_once)):
+            facts = (str(recipe), str(m), key, diagonal, *start, part.y)
+            place = checkpoints.part(str(i), *facts) if checkpoints else None
+            run = DualRun(rows, diagonal, start, part.y, recipe, key)
             histories.append(run_dual(run, advance, place))
     return jax.tree.map(lambda *parts: jnp.concatenate(parts), *histories)
 
@@ -102,24 +109,28 @@ def _one_group(tasks: Sequence[Task], recipe: Recipe) -> Group:
     return groups[0]
 
 
-def _largest_eigenvalue(rows: GramRows) -> float:
-    """By a few steps of the power method; never above the true one."""
-    # The first product covers the test samples too, and so every entry that is used.
+def _largest_eigenvalue(rows: GramRows, trace: float) -> float:
+    """Of the training samples, to about a hundredth; never above the true one."""
     m = rows.num_train
-    v = jax.random.normal(jax.random.key(0), (m, 1), rows.dtype)
-    image = rows.product(slice(0, rows.n), v)
-    if not jnp.isfinite(image).all():
+    # One product with every entry that is used finds those that are not finite.
+    if not jnp.isfinite(rows.product(slice(0, rows.n), _ones(rows))).all():
         raise ValueError("`K` holds NaN or infinite entries.")
-    largest = jnp.linalg.norm(image[:m]) / jnp.linalg.norm(v)
-    for _ in range(_ITERATIONS):
-        v = image[:m] / jnp.maximum(jnp.linalg.norm(image[:m]), 1e-30)
-        image = rows.product(slice(0, m), v)
-        largest = jnp.linalg.norm(image)
-    return float(largest)
+    if trace == 0:
+        return 0.0
+
+    def product(V):
+        V = rows.beside(jnp.asarray(V, rows.dtype))
+        return np.asarray(rows.product(slice(0, m), V), np.float64)
+
+    effort = usual_effort(m, 1)
+    return float(leading(product, m, 1, tolerance=_ACCURACY, effort=effort).values[0])
 
 
-def _most_at_once(rows: GramRows, memory: int) -> int:
+def _ones(rows: GramRows) -> Float[Array, "m 1"]:
+    return rows.beside(jnp.ones((rows.num_train, 1), rows.dtype))
+
+
+def _tasks_that_fit(rows: GramRows) -> int:
     """Tasks whose coefficients, velocities, targets and outputs fit."""
-    held = rows.K.nbytes if rows.steps is None else memory // 4
     each = rows.dtype.itemsize * (4 * rows.num_train + 4 * rows.n)
-    return max(1, (memory - held) // each)
+    return max(1, rows.room // each)

@@ -1,33 +1,21 @@
 """What training in function space refuses."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from .._checks import check_square
 from .._linalg import blocks
+from .dual_steps import Start
 from .gram_rows import GramLike, GramRows
 from .recipe import Recipe
 
-_SAMPLED = 32  # rows and columns on which symmetry is looked at
+_SAMPLED = 32  # rows and columns of a matrix on disk whose symmetry is looked at
 _TOLERANCE = 1e-3  # of a Gram matrix in half precision
 _BLOCK = 1024
-
-
-class Start(NamedTuple):
-    r"""The network where training starts.
-
-    Attributes:
-        f_0: Its outputs.
-        q: $J \theta_0$; zeros where nobody told.
-        squared_norm: $\|\theta_0\|^2$; NaN where nobody told.
-    """
-
-    f_0: Float[Array, " n"]
-    q: Float[Array, " n"]
-    squared_norm: Float[Array, ""]
 
 
 def check_recipe(recipe: Recipe, origin: Any) -> None:
@@ -58,10 +46,9 @@ def check_recipe(recipe: Recipe, origin: Any) -> None:
 def check_gram(K: GramLike, n: int) -> Float[np.ndarray, " n"]:
     """Raise unless a matrix can be the Gram matrix of `n` samples.
 
-    Symmetry is looked at on a sample of the entries.
-
     Args:
-        K: The matrix.
+        K: The matrix. Symmetry of an array is looked at everywhere, that of a matrix on
+            disk on a sample of its entries.
         n: Number of samples, train and test.
 
     Returns:
@@ -69,7 +56,7 @@ def check_gram(K: GramLike, n: int) -> Float[np.ndarray, " n"]:
 
     Raises:
         ValueError: If it is not square, not of this size, not of real numbers, not
-            finite, not symmetric, or has a negative diagonal.
+            symmetric, or has a diagonal that is negative or not finite.
     """
     check_square("K", K)
     if K.shape[0] != n:
@@ -80,24 +67,14 @@ def check_gram(K: GramLike, n: int) -> Float[np.ndarray, " n"]:
     if not jnp.issubdtype(jnp.dtype(K.dtype), jnp.floating):
         raise ValueError(f"`K` must hold floating-point numbers, got {K.dtype}.")
     diagonal = _diagonal(K)
-    chosen = np.unique(np.linspace(0, n - 1, min(n, _SAMPLED)).astype(int))
-    entries = np.asarray(K[np.ix_(chosen, chosen)], np.float64)
-    if not (np.isfinite(entries).all() and np.isfinite(diagonal).all()):
+    if not np.isfinite(diagonal).all():
         raise ValueError("`K` holds NaN or infinite entries.")
     if (diagonal < 0).any():
         raise ValueError(
             f"`K` is no Gram matrix: entry {int(diagonal.argmin())} of its diagonal is "
             f"{diagonal.min():g}, a squared norm cannot be negative."
         )
-    scale = np.sqrt(np.outer(diagonal[chosen], diagonal[chosen]))
-    if (np.abs(entries - entries.T) > _TOLERANCE * scale).any():
-        worst = np.abs(entries - entries.T).argmax()
-        i, j = chosen[list(np.unravel_index(worst, entries.shape))]
-        raise ValueError(
-            f"`K` is not symmetric: K[{i}, {j}] = {float(K[i, j]):g}, K[{j}, {i}] = "
-            f"{float(K[j, i]):g}. Compute it on one set of samples, "
-            "`tl.gram(apply, params, x)`."
-        )
+    _check_symmetric(K, np.sqrt(diagonal))
     return diagonal
 
 
@@ -106,6 +83,41 @@ def _diagonal(K: GramLike) -> Float[np.ndarray, " n"]:
         return np.asarray(K.diagonal(), np.float64)  # pyright: ignore[reportAttributeAccessIssue]
     squares = [np.asarray(K[b, b]) for b in blocks(K.shape[0], _BLOCK)]
     return np.concatenate([np.diagonal(s) for s in squares]).astype(np.float64)
+
+
+def _check_symmetric(K: GramLike, sizes: Float[np.ndarray, " n"]) -> None:
+    n = K.shape[0]
+    if isinstance(K, jax.Array | np.ndarray):
+        chosen, strips = np.arange(n), list(blocks(n, _BLOCK))
+    else:
+        chosen = np.unique(np.linspace(0, n - 1, min(n, _SAMPLED)).astype(int))
+        K, strips = jnp.asarray(K[np.ix_(chosen, chosen)]), [slice(0, len(chosen))]
+    for strip in strips:
+        own, others = sizes[chosen[strip]], sizes[chosen]
+        uneven = np.asarray(_uneven(K[strip], K[:, strip], own, others))
+        if uneven.any():
+            i = strip.start + int(uneven.argmax())
+            gaps = np.abs(np.asarray(K[i] - K[:, i], np.float64))
+            j = int((gaps / np.maximum(sizes[chosen[i]] * others, 1e-300)).argmax())
+            raise ValueError(
+                f"`K` is not symmetric: K[{chosen[i]}, {chosen[j]}] = "
+                f"{float(K[i, j]):g}, K[{chosen[j]}, {chosen[i]}] = "
+                f"{float(K[j, i]):g}. Compute it on one set of samples, "
+                "`tl.gram(apply, params, x)`."
+            )
+
+
+@jax.jit
+def _uneven(
+    rows: Float[Array, "k n"],
+    columns: Float[Array, "n k"],
+    own: Float[Array, " k"],
+    others: Float[Array, " n"],
+) -> Bool[Array, " k"]:
+    """Rows that differ from their columns; entries that are not finite do not count."""
+    gaps = jnp.abs(rows - columns.T)
+    limits = (_TOLERANCE * own[:, None] * others[None]).astype(gaps.dtype)
+    return ((gaps > limits) & jnp.isfinite(gaps)).any(axis=1)
 
 
 def check_start(f_0: Any, origin: Any, rows: GramRows) -> Start:
@@ -117,15 +129,15 @@ def check_start(f_0: Any, origin: Any, rows: GramRows) -> Start:
         rows: The Gram matrix.
 
     Returns:
-        Both, in the dtype of the Gram matrix.
+        Both, in the dtype of the Gram matrix and beside it.
     """
     outputs = _vector("f_0", f_0, "apply(params, x)", rows)
     if origin is None:
         nothing = jnp.asarray(jnp.nan, rows.dtype)
-        return Start(outputs, jnp.zeros_like(outputs), nothing)
+        return rows.beside(Start(outputs, jnp.zeros_like(outputs), nothing))
     q, squared_norm = origin
     q = _vector("origin[0]", q, "tl.origin(apply, params, x)", rows)
-    return Start(outputs, q, jnp.asarray(squared_norm, rows.dtype))
+    return rows.beside(Start(outputs, q, jnp.asarray(squared_norm, rows.dtype)))
 
 
 def _vector(name: str, values: Any, source: str, rows: GramRows) -> Float[Array, " n"]:

@@ -10,15 +10,14 @@ from .._progress import Advance
 from .._types import PRNGKey
 from .batches import epoch_batches
 from .checkpoint import Checkpoint
-from .course import score
 from .curves import Curves, extend, no_curves
 from .distances import cosine_distance
-from .dual_checks import Start
-from .dual_steps import DualProblem, DualState, run_steps
+from .dual_steps import DualState, Start, rule_of, run_steps
 from .gram_rows import GramRows
 from .losses import LOSSES
+from .program import score
 from .recipe import Recipe
-from .record import History
+from .record import History, make_history
 
 
 class DualRun(NamedTuple):
@@ -26,17 +25,17 @@ class DualRun(NamedTuple):
 
     Attributes:
         rows: The Gram matrix.
+        diagonal: Its diagonal.
         start: The network where training starts.
         y: Targets.
-        diagonal: Of the Gram matrix.
         recipe: How to train.
         key: Decides the order of samples.
     """
 
     rows: GramRows
+    diagonal: Float[np.ndarray, " n"]
     start: Start
     y: Float[np.ndarray, "t n"]
-    diagonal: Float[np.ndarray, " n"]
     recipe: Recipe
     key: PRNGKey
 
@@ -53,23 +52,21 @@ def run_dual(run: DualRun, advance: Advance, checkpoint: Checkpoint | None) -> H
         The history of these tasks.
     """
     rows, recipe, t = run.rows, run.recipe, len(run.y)
-    m, dtype = rows.num_train, rows.dtype
-    y = jnp.asarray(run.y.T, dtype)
-    problem = DualProblem(run.start.f_0, run.start.q, y)
+    m, dtype, rule = rows.num_train, rows.dtype, rule_of(run.recipe)
     state = DualState(*(jnp.zeros(s, dtype) for s in ((m, t), (m, t), (t,), (t,))))
     curves = no_curves((t,), np.dtype(dtype))
     if checkpoint is not None:
         state, curves = checkpoint.restore((state, curves))
+    y, state = rows.beside((jnp.asarray(run.y.T, dtype), state))
     steps = recipe.steps_per_epoch(m)
-    rates = run.recipe.rates(m).astype(dtype).reshape(recipe.epochs, steps)
+    rates = np.asarray(recipe.rates(m), dtype).reshape(recipe.epochs, steps)
     advance(curves.epochs * steps * t)
     for epoch in range(curves.epochs, recipe.epochs):
         seen, first = [], 0
         for part in rows.parts(epoch_batches(run.key, epoch, m, recipe)):
-            after = first + len(part.batches)
-            some = rates[epoch, first:after]
-            state, totals = run_steps(state, problem, part, some, recipe)
-            seen, first = [*seen, np.asarray(totals)], after
+            some = rates[epoch, first : first + len(part.batches)]
+            state, sums = run_steps(state, run.start, y, part, some, rule)
+            seen, first = [*seen, np.asarray(sums)], first + len(some)
         tested = _outputs(run, state, slice(m, rows.n))[0]
         scores = np.asarray(score(LOSSES[recipe.loss], tested.T, y[m:].T))
         curves = extend(curves, np.concatenate(seen), scores, recipe)
@@ -89,35 +86,30 @@ def _outputs(
 
 
 def _history(run: DualRun, state: DualState, curves: Curves) -> History:
-    m, start = run.rows.num_train, run.start
+    m, (_, q, norm) = run.rows.num_train, run.start
     outputs, image = _outputs(run, state, slice(0, run.rows.n))
-    squared = jnp.sum(state.beta * image[:m], axis=0)
-    # beta^T K beta of a matrix with rounding errors may be a little below zero.
-    sizes = jnp.sqrt(jnp.asarray(run.diagonal[:m], squared.dtype))
-    bound = (
-        jnp.finfo(squared.dtype).eps
-        * jnp.sum(jnp.abs(state.beta.T) * sizes[None], 1) ** 2
-    )
-    squared = jnp.where(jnp.abs(squared) < bound, jnp.abs(squared), squared)
-    beta_q = jnp.sum(state.beta * start.q[:m, None], axis=0)
-    told = bool(jnp.isfinite(start.squared_norm))
-    cosine = None
-    if told:
-        c, norm = state.c, start.squared_norm
-        squared = squared + 2 * c * beta_q + c**2 * norm
-        cosine = cosine_distance(squared, beta_q + c * norm, norm)
-    distance = jnp.sqrt(squared)
-    metrics = jnp.asarray(np.moveaxis(curves.rows, 0, 1))
-    return History(
-        train_loss=metrics[..., 0],
-        train_accuracy=metrics[..., 1],
-        test_loss=metrics[..., 2],
-        test_accuracy=metrics[..., 3],
-        iterations_by_batch=jnp.asarray(curves.by_batch),
-        iterations_by_epoch=jnp.asarray(curves.by_epoch),
-        distance=distance,
+    squared, cosine = _squared_norm(run, state.beta, image[:m]), None
+    if jnp.isfinite(norm):
+        c, overlap = state.c, jnp.sum(state.beta * q[:m, None], axis=0)
+        squared = squared + 2 * c * overlap + c**2 * norm
+        cosine = cosine_distance(squared, overlap + c * norm, norm)
+    return make_history(
+        np.moveaxis(curves.rows, 0, 1),
+        curves.by_batch,
+        curves.by_epoch,
+        distance=jnp.sqrt(squared),
         cosine=cosine,
         outputs=outputs.T,
-        diverged=~jnp.isfinite(metrics).all((1, 2)) | ~jnp.isfinite(distance),
         coefficients=state.beta.T,
+        origin_coefficient=state.c,
     )
+
+
+def _squared_norm(
+    run: DualRun, beta: Float[Array, "m t"], image: Float[Array, "m t"]
+) -> Float[Array, " t"]:
+    r"""$\beta^\top K \beta$, which rounding may leave a little below zero."""
+    squared = jnp.sum(beta * image, axis=0)
+    sizes = jnp.asarray(np.sqrt(run.diagonal[: len(beta)]), beta.dtype)
+    bound = jnp.finfo(beta.dtype).eps * jnp.sum(jnp.abs(beta) * sizes[:, None], 0) ** 2
+    return jnp.where(jnp.abs(squared) < bound, jnp.abs(squared), squared)

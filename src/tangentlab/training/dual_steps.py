@@ -17,8 +17,24 @@ from jaxtyping import Array, Float
 
 from .._linalg import HIGHEST
 from .gram_rows import Part
-from .losses import LOSSES, correct
+from .losses import LOSSES, LossName, totals
 from .recipe import Recipe
+
+_INSIDE = {"mode": "promise_in_bounds", "unique_indices": True}
+
+
+class Start(NamedTuple):
+    r"""The network where training starts.
+
+    Attributes:
+        f_0: Its outputs.
+        q: $J \theta_0$; zeros where nobody told.
+        squared_norm: $\|\theta_0\|^2$; NaN where nobody told.
+    """
+
+    f_0: Float[Array, " n"]
+    q: Float[Array, " n"]
+    squared_norm: Float[Array, ""]
 
 
 class DualState(NamedTuple):
@@ -37,75 +53,86 @@ class DualState(NamedTuple):
     v: Float[Array, " t"]
 
 
-class DualProblem(NamedTuple):
-    r"""What is the same in every step.
+class Rule(NamedTuple):
+    """What of a recipe a step is compiled for: not the epochs, nor the rates.
 
     Attributes:
-        f_0: Outputs of the network at the start.
-        q: Outputs of $J \theta_0$, or zeros.
-        y: Targets of all tasks.
+        loss: The loss.
+        momentum: Of the heavy ball, or Nesterov's.
+        nesterov: Which of them.
+        weight_decay: Toward zero.
+        start_decay: Toward the initial parameters.
     """
 
-    f_0: Float[Array, " n"]
-    q: Float[Array, " n"]
-    y: Float[Array, "n t"]
+    loss: LossName
+    momentum: float
+    nesterov: bool
+    weight_decay: float
+    start_decay: float
 
 
-@partial(jax.jit, static_argnames="recipe", donate_argnums=0)
+def rule_of(recipe: Recipe) -> Rule:
+    """What of a recipe a step is compiled for.
+
+    Args:
+        recipe: The recipe.
+
+    Returns:
+        The rule.
+    """
+    return Rule(*(getattr(recipe, field) for field in Rule._fields))
+
+
+@partial(jax.jit, static_argnames="rule", donate_argnums=0)
 def run_steps(
     state: DualState,
-    problem: DualProblem,
+    start: Start,
+    y: Float[Array, "n t"],
     part: Part,
     rates: Float[Array, " steps"],
-    recipe: Recipe,
+    rule: Rule,
 ) -> tuple[DualState, Float[Array, "steps t 2"]]:
     """Take some steps of an epoch.
 
     Args:
         state: Where all tasks are; its memory is reused.
-        problem: Initial outputs and targets.
+        start: Initial outputs.
+        y: Targets of all tasks.
         part: Batches and their rows of the Gram matrix.
         rates: The learning rate of each step.
-        recipe: Loss, momentum and decays.
+        rule: Loss, momentum and decays.
 
     Returns:
         The new state, and for each step the summed loss and the number of correct
         answers before it.
     """
-    loss = LOSSES[recipe.loss]
+    loss = LOSSES[rule.loss]
 
     def step(state, now):
         places, batch, rate = now
         rows = part.rows.at[places, : len(state.beta)].get(**_INSIDE)
         f = jnp.matmul(rows, state.beta, precision=HIGHEST)
-        f = f + problem.f_0[batch][:, None] + problem.q[batch][:, None] * state.c[None]
-        y = problem.y[batch]
-        right = correct(f, y).sum(0, dtype=f.dtype)
-        seen = jnp.stack([loss.value(f, y).sum(0), right], axis=-1)
-        e = loss.slope(f, y) / len(batch)
-        return _moved(state, e, batch, rate, recipe), seen
+        f = f + start.f_0[batch][:, None] + start.q[batch][:, None] * state.c[None]
+        e = loss.slope(f, y[batch]) / len(batch)
+        return _moved(state, e, batch, rate, rule), totals(loss, f.T, y[batch].T)
 
     return jax.lax.scan(step, state, (part.places, part.batches, rates))
 
 
-_INSIDE = {"mode": "promise_in_bounds", "unique_indices": True}
-
-
-def _moved(state: DualState, e, batch, rate, recipe: Recipe) -> DualState:
+def _moved(state: DualState, e, batch, rate, rule: Rule) -> DualState:
     """The state after a step with slopes `e` on the samples of the batch."""
-    toward_0, toward_start, mu = (
-        recipe.weight_decay,
-        recipe.start_decay,
-        recipe.momentum,
-    )
+    toward_0, toward_start, mu = rule.weight_decay, rule.start_decay, rule.momentum
     beta, u, c, v = state
-    decay = (toward_0 + toward_start) * beta if toward_0 + toward_start else None
-    u = mu * u if decay is None else mu * u + decay
-    u = u.at[batch].add(e, **_INSIDE)
+
+    def with_gradient(kept):
+        decay = toward_0 + toward_start
+        kept = kept + decay * beta if decay else kept
+        return kept.at[batch].add(e, **_INSIDE)
+
+    u = with_gradient(mu * u)
     g = toward_0 * (1 + c) + toward_start * c
     v = mu * v + g
-    if not recipe.nesterov:
-        return DualState(beta - rate * u, u, c - rate * v, v)
-    ahead = mu * u if decay is None else mu * u + decay
-    ahead = ahead.at[batch].add(e, **_INSIDE)
-    return DualState(beta - rate * ahead, u, c - rate * (g + mu * v), v)
+    if rule.nesterov:
+        beta = beta - rate * with_gradient(mu * u)
+        return DualState(beta, u, c - rate * (g + mu * v), v)
+    return DualState(beta - rate * u, u, c - rate * v, v)

@@ -1,21 +1,24 @@
 """A Gram matrix as training reads it: the rows of a batch, train then test.
 
-A matrix that fits stays on the device. Of any other, the rows of as many batches as fit
-are fetched at once, from host memory or from disk.
+A matrix that fits stays on the device, or on the devices it is sharded over. Of any
+other, the rows of as many batches as fit are fetched at once, from host memory or from
+disk.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int
 
 from .._linalg import HIGHEST, blocks
 
 _BLOCK = 4096  # rows multiplied at once
+Tree = TypeVar("Tree")
 
 
 @runtime_checkable
@@ -61,17 +64,33 @@ class GramRows:
         dtype: In which everything is computed.
         steps: Batches whose rows are fetched at once; None if all of it stays on the
             device.
+        room: Bytes that are left for tasks.
     """
 
     K: Any
     num_train: int
     dtype: Any
     steps: int | None
+    room: int
 
     @property
     def n(self) -> int:
         """Number of samples."""
         return self.K.shape[0]
+
+    def beside(self, tree: Tree) -> Tree:
+        """Put small arrays on every device of the matrix.
+
+        Args:
+            tree: Arrays.
+
+        Returns:
+            The same arrays, beside each part of a sharded matrix.
+        """
+        mesh = self._mesh
+        if mesh is None:
+            return tree
+        return jax.device_put(tree, NamedSharding(mesh, PartitionSpec()))
 
     def parts(self, batches: Int[Array, "steps b"]) -> Iterator[Part]:
         """Cut an epoch into parts whose rows fit.
@@ -83,6 +102,7 @@ class GramRows:
             The parts, in order.
         """
         if self.steps is None:
+            batches = self.beside(batches)
             yield Part(self.K, batches, batches)
             return
         for some in blocks(len(batches), self.steps):
@@ -100,12 +120,13 @@ class GramRows:
         Returns:
             The products.
         """
+        size = _BLOCK if self._mesh is None else self.n  # all devices at once
         return jnp.concatenate(
             [
                 _product(
                     self._fetch(slice(rows.start + b.start, rows.start + b.stop)), V
                 )
-                for b in blocks(rows.stop - rows.start, _BLOCK)
+                for b in blocks(rows.stop - rows.start, size)
             ]
         )
 
@@ -113,6 +134,11 @@ class GramRows:
         if self.steps is None:
             return self.K[rows]
         return jnp.asarray(np.asarray(self.K[rows, : self.num_train]), self.dtype)
+
+    @property
+    def _mesh(self) -> Any:
+        sharding = getattr(self.K, "sharding", None)
+        return sharding.mesh if isinstance(sharding, NamedSharding) else None
 
 
 def open_rows(K: GramLike, num_train: int, batch_size: int, memory: int) -> GramRows:
@@ -122,7 +148,7 @@ def open_rows(K: GramLike, num_train: int, batch_size: int, memory: int) -> Gram
         K: The matrix, train then test.
         num_train: Number of training samples.
         batch_size: Samples of a batch.
-        memory: Bytes that it may take.
+        memory: Bytes that may be used, beside a matrix that is there already.
 
     Returns:
         Its rows.
@@ -131,11 +157,12 @@ def open_rows(K: GramLike, num_train: int, batch_size: int, memory: int) -> Gram
     dtype = jax.dtypes.canonicalize_dtype(wide)
     row = num_train * dtype.itemsize
     if isinstance(K, jax.Array):
-        return GramRows(K.astype(dtype), num_train, dtype, None)
+        return GramRows(K.astype(dtype), num_train, dtype, None, memory)
     if K.shape[0] * row <= memory // 2:
         resident = jnp.asarray(np.asarray(K[:, :num_train]), dtype)
-        return GramRows(resident, num_train, dtype, None)
-    return GramRows(K, num_train, dtype, max(1, memory // 4 // (batch_size * row)))
+        return GramRows(resident, num_train, dtype, None, memory - resident.nbytes)
+    steps = max(1, memory // 4 // (batch_size * row))
+    return GramRows(K, num_train, dtype, steps, 3 * memory // 4)
 
 
 @jax.jit

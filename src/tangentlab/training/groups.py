@@ -1,11 +1,13 @@
 """Tasks that share their samples and can be trained together."""
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from .._linalg import blocks
 from .._types import AnyArray
 from ..tasks import Task, check_duplicates
 from .losses import LossName, targets
@@ -26,17 +28,17 @@ class Group(NamedTuple):
     y: Float[np.ndarray, "t n"]
     num_train: int
 
-    def cut(self, size: int) -> "Iterator[Group]":
-        """Cut into smaller groups.
+    def cut(self, most: int) -> "Iterator[Group]":
+        """Cut into smaller groups of about equal size, each of which is compiled for.
 
         Args:
-            size: The largest number of tasks in one.
+            most: The largest number of tasks in one.
 
         Yields:
             The groups, in order.
         """
-        for first in range(0, len(self.rows), size):
-            part = slice(first, first + size)
+        parts = math.ceil(len(self.rows) / most)
+        for part in blocks(len(self.rows), math.ceil(len(self.rows) / parts)):
             yield self._replace(rows=self.rows[part], y=self.y[part])
 
 

@@ -102,17 +102,18 @@ def correct(outputs: Float[Array, "..."], y: Float[Array, "..."]) -> Bool[Array,
 
 
 def totals(
-    loss: Loss, outputs: Float[Array, " n"], y: Float[Array, " n"]
-) -> Float[Array, " 2"]:
+    loss: Loss, outputs: Float[Array, "*r n"], y: Float[Array, "*r n"]
+) -> Float[Array, "*r 2"]:
     """Summed loss and number of correct answers.
 
     Args:
         loss: The loss.
-        outputs: Outputs of the network.
+        outputs: Outputs of the network, or of several.
         y: Targets.
 
     Returns:
-        Both numbers.
+        Both numbers, summed over the last axis.
     """
     losses = loss.value(outputs, y)
-    return jnp.stack([losses.sum(), correct(outputs, y).sum(dtype=losses.dtype)])
+    right = correct(outputs, y).sum(-1, dtype=losses.dtype)
+    return jnp.stack([losses.sum(-1), right], axis=-1)

@@ -46,8 +46,7 @@ class Recipe:
     """Times the distance from the initial parameters, added to the gradient."""
     loss: LossName = "cross_entropy"
     """cross_entropy, for labels 0 and 1; or square, half the squared error, for which
-    labels
-    0 and 1 become targets -1 and +1, and targets of regression stay as they are."""
+    labels 0 and 1 become targets -1 and +1, and regression targets stay as they are."""
 
     def __post_init__(self):
         """Refuse values no training can have.

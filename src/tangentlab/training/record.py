@@ -1,6 +1,10 @@
 """The record that the training stage returns."""
 
+from typing import Any
+
 import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Bool, Float, PyTree
 
 FITTED = 0.01
@@ -26,9 +30,9 @@ class History(eqx.Module):
         diverged: True where a loss, or the distance, was not finite.
         params: Final parameters, one tree per task; empty in function space.
         states: Final batch statistics, likewise.
-        coefficients: In function space $\beta$, with
-            $\theta_T - \theta_0 = J^\top \beta + c\,\theta_0$ over the training
-            samples, where $c = 0$ without weight decay; else None.
+        coefficients: In function space $\beta$, one for each training sample, with
+            $\theta_T - \theta_0 = J^\top \beta + c\,\theta_0$; else None.
+        origin_coefficient: Likewise $c$, which is 0 without weight decay.
     """
 
     train_loss: Float[Array, "t e"]
@@ -44,6 +48,7 @@ class History(eqx.Module):
     params: tuple[PyTree, ...] = ()
     states: tuple[PyTree, ...] = ()
     coefficients: Float[Array, "t m"] | None = None
+    origin_coefficient: Float[Array, " t"] | None = None
 
     @property
     def cosine_distance(self) -> Float[Array, " t"]:
@@ -59,3 +64,37 @@ class History(eqx.Module):
                 "`tl.train_dual`."
             )
         return self.cosine
+
+
+def make_history(
+    rows: Float[np.ndarray, "t e 4"],
+    by_batch: Float[np.ndarray, " t"],
+    by_epoch: Float[np.ndarray, " t"],
+    *,
+    distance: Float[Array, " t"],
+    **others: Any,
+) -> History:
+    """The record of what was seen.
+
+    Args:
+        rows: For each epoch training loss and accuracy, test loss and accuracy.
+        by_batch: Steps to a small training loss, by batches.
+        by_epoch: Likewise, by epochs.
+        distance: From the start.
+        **others: The other fields, but `diverged`, which follows.
+
+    Returns:
+        The history.
+    """
+    metrics = jnp.asarray(rows)
+    return History(
+        train_loss=metrics[..., 0],
+        train_accuracy=metrics[..., 1],
+        test_loss=metrics[..., 2],
+        test_accuracy=metrics[..., 3],
+        iterations_by_batch=jnp.asarray(by_batch),
+        iterations_by_epoch=jnp.asarray(by_epoch),
+        distance=distance,
+        diverged=~jnp.isfinite(metrics).all((1, 2)) | ~jnp.isfinite(distance),
+        **others,
+    )

@@ -27,6 +27,21 @@ def bytes_of(function: Callable[..., Any], *arguments: Any) -> int:
     return sum(_bytes(out.aval) for e in equations for out in e.outvars)
 
 
+def description(function: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
+    """What a function computes, for a fingerprint.
+
+    Args:
+        function: Any function of arrays.
+        *arguments: Its arguments.
+
+    Returns:
+        Its equations as text, without addresses in memory, and the arrays that it
+        closes over, which the text leaves out.
+    """
+    traced = jax.make_jaxpr(function)(*arguments)
+    return _ADDRESS.sub("", str(traced)), *_constants(traced)
+
+
 def _bytes(value: Any) -> int:
     counts = jnp.issubdtype(value.dtype, jnp.number)
     return math.prod(value.shape) * value.dtype.itemsize if counts else 0
@@ -34,23 +49,24 @@ def _bytes(value: Any) -> int:
 
 def _equations(part: Any) -> Iterator[Any]:
     """Equations at every depth that hold no other equations."""
-    if isinstance(part, tuple | list):
-        for item in part:
-            yield from _equations(item)
-    elif hasattr(part, "eqns"):
-        for equation in body_of(part).equations:
+    for body in _bodies(part):
+        for equation in body.equations:
             inner = list(_equations(tuple(equation.params.values())))
             yield from inner or [equation]
 
 
-def description(function: Callable[..., Any], *arguments: Any) -> str:
-    """A function's equations as text, for a fingerprint.
+def _constants(part: Any) -> Iterator[Any]:
+    """Arrays that a traced function, or any inside it, closes over."""
+    for body in _bodies(part):
+        yield from body.constants.values()
+        for equation in body.equations:
+            yield from _constants(tuple(equation.params.values()))
 
-    Args:
-        function: Any function of arrays.
-        *arguments: Its arguments.
 
-    Returns:
-        The text, without addresses in memory.
-    """
-    return _ADDRESS.sub("", str(jax.make_jaxpr(function)(*arguments)))
+def _bodies(part: Any) -> Iterator[Any]:
+    """Traced functions among the parameters of an equation."""
+    if isinstance(part, tuple | list):
+        for item in part:
+            yield from _bodies(item)
+    elif hasattr(part, "eqns"):
+        yield body_of(part)

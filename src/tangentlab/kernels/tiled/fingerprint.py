@@ -39,11 +39,11 @@ def fingerprint(
     values, chosen = network.values, network.differentiated
     return {
         "network": _of_network(network, x_1),
-        "params": _of_arrays(*network.names, *values.leaves),
-        "trainable": _of_arrays(str(chosen)),
-        "scale": _of_arrays(*(values.roots[leaf] for leaf in chosen)),
-        "x_1": _of_arrays(*x_1),
-        "x_2": "" if x_2 is None else _of_arrays(*x_2),
+        "params": hash_parts(*network.names, *values.leaves),
+        "trainable": hash_parts(str(chosen)),
+        "scale": hash_parts(*(values.roots[leaf] for leaf in chosen)),
+        "x_1": hash_parts(*x_1),
+        "x_2": "" if x_2 is None else hash_parts(*x_2),
     }
 
 
@@ -62,7 +62,19 @@ def _of_network(network: Network, x: Sequence[AnyArray]) -> str:
     example = [jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in x]
     with jax.default_matmul_precision("highest"):
         traced = jax.make_jaxpr(derivative)(list(leaves), example)
-    return _of_arrays(_ADDRESS.sub("", str(traced)), *_arrays_in(traced))
+    return hash_traced(traced)
+
+
+def hash_traced(traced: Any) -> str:
+    """Hash a traced function: its equations, and the arrays that it closes over.
+
+    Args:
+        traced: What `jax.make_jaxpr` returns.
+
+    Returns:
+        The hash.
+    """
+    return hash_parts(_ADDRESS.sub("", str(traced)), *_arrays_in(traced))
 
 
 def _arrays_in(part: Any) -> Iterator[Any]:
@@ -80,8 +92,15 @@ def _arrays_in(part: Any) -> Iterator[Any]:
             yield from _arrays_in(tuple(equation.params.values()))
 
 
-def _of_arrays(*parts: Any) -> str:
-    """Hash arrays, numbers and text, one after the other."""
+def hash_parts(*parts: Any) -> str:
+    """Hash arrays, numbers and text, one after the other.
+
+    Args:
+        *parts: What to hash.
+
+    Returns:
+        The hash.
+    """
     digest = hashlib.sha256()
     for part in parts:
         if isinstance(part, str):

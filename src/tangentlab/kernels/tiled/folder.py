@@ -94,5 +94,6 @@ def write_tile(grid: Grid, place: Place, values: np.ndarray) -> None:
             f"written: {error.strerror}. {len(places) - len(missing)} of {len(places)} "
             "tiles are finished and stay; the others take "
             f"{sum(map(grid.num_bytes, missing)):,} bytes. Make room, and call "
-            "`tl.gram` again with the same `store`: it goes on from there.",
+            "`tl.gram` again with the same `store`, or what else began it: it goes "
+            "on from there.",
         ) from error

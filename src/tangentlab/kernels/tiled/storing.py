@@ -1,20 +1,12 @@
-"""Computes a Gram matrix into a folder, one tile after the other, and resumes there.
-
-The tiles in the folder are the truth: whoever comes computes what is missing, by the
-plan in the manifest. Nothing is shared between units but the folder, so that several
-processes may fill it; two that write the same tile write the same bytes.
-"""
+"""Computes a Gram matrix of gradients into a folder, one tile after the other."""
 
 import logging
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..._aside import remove_leftovers
-from ..._progress import Advance, progress_bar
 from ..engine import Block, Job, run
 from ..features import Feature, Rows
 from ..planning import Plan, backend, free_memory
@@ -24,7 +16,8 @@ from ..results import check_block_finite
 from ..verifying import verify
 from .fingerprint import fingerprint
 from .folder import check_space, write_tile
-from .manifest import NAME, Manifest, check_same, read_manifest, versions
+from .manifest import Manifest, versions
+from .producing import begin, missing_places, not_there, tile_bar
 from .tiled_gram import TiledGram, open_gram
 from .tiles import Grid, Place
 from .units import in_order, kept_panels, plan_units
@@ -49,7 +42,7 @@ def store_gram(prepared: Prepared, request: Request, folder: Path) -> TiledGram:
     manifest = _begin(prepared, request, folder)
     plan, grid = plan_from_json(manifest.plan), manifest.grid(folder)
     verify(prepared.network, _uncut(plan), prepared.x_1)  # those of an older version
-    missing = _missing(grid)
+    missing = missing_places(grid)
     check_space(grid, missing)
     job = Job(
         prepared.network.source,
@@ -61,9 +54,10 @@ def store_gram(prepared: Prepared, request: Request, folder: Path) -> TiledGram:
         request.precision,
     )
     kept = _kept(job, request.memory)
-    with _bar(grid, missing, plan, request.progress) as advance:
+    passes = len(plan.passes)
+    with tile_bar(grid, missing, passes, show=request.progress) as advance:
         ordered = in_order(missing, grid.side, kept)
-        units = _not_there(grid, ordered, lambda num: advance(num * len(plan.passes)))
+        units = not_there(grid, ordered, lambda num: advance(num * passes))
         for block in run(job, units, advance, kept):
             _keep(grid, block)
     return open_gram(folder)
@@ -75,7 +69,7 @@ def _begin(prepared: Prepared, request: Request, folder: Path) -> Manifest:
     x_2 = None if problem.symmetric else prepared.x_2
     hashes = fingerprint(network, prepared.x_1, x_2)
 
-    def manifest(plan: Plan) -> Manifest:
+    def manifest(plan: dict[str, Any]) -> Manifest:
         return Manifest(
             shape=(problem.n, problem.m),
             symmetric=problem.symmetric,
@@ -84,17 +78,16 @@ def _begin(prepared: Prepared, request: Request, folder: Path) -> Manifest:
             backend=backend(),
             fingerprint=hashes,
             made_by=versions(),
-            plan=plan_to_json(plan),
+            plan=plan,
         )
 
-    if not (folder / NAME).exists():
+    def plan() -> dict[str, Any]:
         features = prepared.features
-        made = manifest(plan_units(network.source, features, problem, request.memory))
-        check_space(made.grid(folder), list(made.grid(folder).places()))
-        made.write(folder)
-    found = read_manifest(folder)
-    check_same(found, manifest(plan_from_json(found.plan)), folder)
-    return found
+        return plan_to_json(
+            plan_units(network.source, features, problem, request.memory)
+        )
+
+    return begin(folder, manifest, plan)
 
 
 def _uncut(plan: Plan) -> list[Feature]:
@@ -111,14 +104,6 @@ def _uncut(plan: Plan) -> list[Feature]:
     return features
 
 
-def _missing(grid: Grid) -> list[Place]:
-    missing = [place for place in grid.places() if not grid.is_there(place)]
-    for place in missing:
-        if grid.path(place).exists():
-            _log.warning("%s is not whole and is computed again", grid.path(place))
-    return missing
-
-
 def _kept(job: Job, memory: int | None) -> int:
     if memory is not None and memory < job.plan.needed:
         _log.warning(
@@ -129,29 +114,6 @@ def _kept(job: Job, memory: int | None) -> int:
         )
     memory = free_memory() if memory is None else memory
     return kept_panels(job.source, job.plan, job.problem, memory)
-
-
-@contextmanager
-def _bar(grid: Grid, missing: list[Place], plan: Plan, show: bool) -> Iterator[Advance]:
-    """A bar that starts at what is done already."""
-    passes = len(plan.passes)
-    total, rest = (
-        passes * sum(math.prod(place.shape) for place in places)
-        for places in (grid.places(), missing)
-    )
-    with progress_bar(
-        "Gram matrix", total, show=show, done=total - rest, unit="pairs"
-    ) as advance:
-        yield advance
-
-
-def _not_there(grid: Grid, places: list[Place], passed: Advance) -> Iterator[Place]:
-    """Leave out what another process has finished meanwhile."""
-    for place in places:
-        if not grid.is_there(place):
-            yield place
-        else:
-            passed(math.prod(place.shape))
 
 
 def _keep(grid: Grid, block: Block) -> None:

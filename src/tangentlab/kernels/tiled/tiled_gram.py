@@ -203,7 +203,7 @@ def open_gram(folder: str | PathLike[str]) -> TiledGram:
     if not all(there):
         raise ValueError(
             f"The Gram matrix in {folder} is not finished: {there.count(False)} of "
-            f"{len(there)} tiles are missing. Call `tl.gram` again with the same "
-            "`store` to finish it."
+            f"{len(there)} tiles are missing. Call `tl.gram` again, or what else "
+            "began it, with the same `store` to finish it."
         )
     return TiledGram(grid)

@@ -180,7 +180,8 @@ class Grid:
 
 
 _AGAIN = (
-    "Call `tl.gram` again with this folder as `store`: it computes what is missing."
+    "Call `tl.gram` again, or what else began it, with this folder as `store`: it "
+    "computes what is missing."
 )
 
 

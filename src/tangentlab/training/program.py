@@ -1,4 +1,4 @@
-"""Many runs of one lesson, step by step: tasks and seeds in one compiled program."""
+"""Many runs in one compiled program: tasks and seeds side by side, step by step."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,32 +12,34 @@ from jaxtyping import Array, Float, Key
 from .._linalg import blocks
 from .._progress import Advance
 from .._types import Params
+from ..kernels.planning import backend
 from .batches import epoch_batches
 from .checkpoint import Checkpoint
 from .curves import extend, no_curves
+from .distances import distances
 from .groups import Group
-from .learner import Learner, Lesson
-from .losses import LOSSES, Loss, correct
+from .losses import LOSSES, Loss, totals
 from .recipe import Recipe
+from .trainer import Learner, Trainer
 
-_EVALUATE = 1000  # samples evaluated at once
+_MOST_EVALUATED, _LEAST_EVALUATED = 1000, 128  # samples at once, if there are as many
 
 # Axes of learner, start, x, y and batch; samples lie in memory once for all runs.
 _OVER_TASKS = (0, None, None, 0, None)
 _OVER_SEEDS = (0, 0, None, None, 0)
 
-OnEpoch = Callable[[int, Learner], None]
+AfterEpoch = Callable[[int, Learner], None]
 """Called with the number of epochs done and the learners of all runs."""
 
 
-class Course(NamedTuple):
-    """A lesson compiled for all runs of a group, whose axes lead every array.
+class Program(NamedTuple):
+    """A trainer compiled for all runs of a group, whose axes lead every array.
 
     Attributes:
         begin: `begin(start, y) -> learners`.
         epoch: `epoch(learners, start, x, y, batches) -> (learners, (steps, ..., 2))`.
         predict: `predict(learners, start, x) -> (..., n)`.
-        measure: `measure(learners, start) -> (..., 2)`.
+        measure: `measure(params, start) -> (..., 2)`, distance and cosine distance.
     """
 
     begin: Callable[..., Learner]
@@ -66,58 +68,60 @@ class Outcome(NamedTuple):
     distances: Float[Array, "*r 2"]
 
 
-def make_course(lesson: Lesson, *, tasks: bool, seeds: bool, scan: bool) -> Course:
-    """Compile a lesson.
+def make_program(trainer: Trainer, *, tasks: bool, seeds: bool = False) -> Program:
+    """Compile a trainer.
 
     Args:
-        lesson: One network on one task.
+        trainer: One network on one task.
         tasks: Map over tasks, which share samples and batches.
         seeds: Map over seeds, each with its own start and batches.
-        scan: Run the steps of an epoch inside the program, not from Python.
 
     Returns:
-        The compiled functions.
+        The compiled functions. On an accelerator an epoch is one program; on a CPU
+        convolutions inside `lax.scan` are slow, and steps are called from Python.
     """
     if tasks:
-        lesson = _mapped(lesson, _OVER_TASKS)
+        trainer = _mapped(trainer, _OVER_TASKS)
     if seeds:
-        lesson = _mapped(lesson, _OVER_SEEDS)
-    step = jax.jit(lesson.step, donate_argnums=0)
+        trainer = _mapped(trainer, _OVER_SEEDS)
+    measure = partial(_measure, tasks=tasks, seeds=seeds)
+    step = jax.jit(trainer.step, donate_argnums=0)
 
     def loop(learner, start, x, y, batches):
         seen = []
         for batch in np.asarray(batches):
-            learner, totals = step(learner, start, x, y, batch)
-            seen.append(totals)
+            learner, sums = step(learner, start, x, y, batch)
+            seen.append(sums)
         return learner, jnp.stack(seen)
 
     @partial(jax.jit, donate_argnums=0)
     def scanned(learner, start, x, y, batches):
         def one(learner, batch):
-            return lesson.step(learner, start, x, y, batch)
+            return trainer.step(learner, start, x, y, batch)
 
         return jax.lax.scan(one, learner, batches)
 
-    return Course(
-        jax.jit(lesson.begin),
-        scanned if scan else loop,
-        jax.jit(lesson.predict),
-        jax.jit(lesson.measure),
-    )
+    epoch = loop if backend() == "cpu" else scanned
+    return Program(trainer.begin, epoch, jax.jit(trainer.predict), measure)
 
 
-def _mapped(lesson: Lesson, axes: tuple[int | None, ...]) -> Lesson:
+def _mapped(trainer: Trainer, axes: tuple[int | None, ...]) -> Trainer:
     learner, start, x, y, _ = axes
-    return Lesson(
-        jax.vmap(lesson.begin, (start, y)),
-        jax.vmap(lesson.step, axes),
-        jax.vmap(lesson.predict, (learner, start, x)),
-        jax.vmap(lesson.measure, (learner, start)),
+    return Trainer(
+        jax.vmap(trainer.begin, (start, y)),
+        jax.vmap(trainer.step, axes),
+        jax.vmap(trainer.predict, (learner, start, x)),
     )
 
 
-def run_course(
-    course: Course,
+@partial(jax.jit, static_argnames=("tasks", "seeds"))  # once for all trainings
+def _measure(params, start, *, tasks: bool, seeds: bool):
+    each = jax.vmap(distances, _OVER_TASKS[:2]) if tasks else distances
+    return (jax.vmap(each, _OVER_SEEDS[:2]) if seeds else each)(params, start)
+
+
+def run_program(
+    program: Program,
     start: Params,
     group: Group,
     recipe: Recipe,
@@ -125,48 +129,54 @@ def run_course(
     *,
     advance: Advance,
     checkpoint: Checkpoint | None = None,
-    on_epoch: OnEpoch | None = None,
+    after_epoch: AfterEpoch | None = None,
 ) -> Outcome:
     """Train all runs of a group to the end.
 
     Args:
-        course: The compiled lesson.
+        program: The compiled trainer.
         start: Initial parameters, with an axis of seeds if those are mapped.
         group: Samples and targets; these have no axis of tasks if tasks are not mapped.
         recipe: Epochs and batches.
         keys: The key of the batches, or one for each seed.
         advance: Told how many steps are done, over all runs.
         checkpoint: Where to keep states, and to go on from.
-        on_epoch: Called after each epoch.
+        after_epoch: Called after each epoch, before its state is kept.
 
     Returns:
         The outcome.
     """
-    loss, num_train = LOSSES[recipe.loss], group.num_train
+    x, num_train = jnp.asarray(group.x), group.num_train
+    size = min(_MOST_EVALUATED, len(x), max(len(x) - num_train, _LEAST_EVALUATED))
     # A copy, because steps reuse the memory of what they are given.
-    learner = jax.tree.map(jnp.copy, course.begin(start, group.y[..., 0]))
-    outputs = jax.eval_shape(course.predict, learner, start, group.x[:1])
-    runs, dtype = outputs.shape[:-1], outputs.dtype
-    x, y = jnp.asarray(group.x), jnp.asarray(group.y, dtype)
-    curves = no_curves(runs, np.dtype(dtype))
+    learner = jax.tree.map(jnp.copy, program.begin(start, group.y[..., 0]))
+    shape = jax.eval_shape(program.predict, learner, start, x[:size])
+    runs, y = shape.shape[:-1], jnp.asarray(group.y, shape.dtype)
+    curves = no_curves(runs, np.dtype(shape.dtype))
     if checkpoint is not None:
         learner, curves = checkpoint.restore((learner, curves))
-    advance(curves.epochs * recipe.steps_per_epoch(num_train) * int(np.prod(runs)))
+    steps = recipe.steps_per_epoch(num_train) * int(np.prod(runs))
+    advance(curves.epochs * steps)
+    x_test, y_test = x[num_train:], y[..., num_train:]
     for epoch in range(curves.epochs, recipe.epochs):
         batches = _batches(keys, epoch, num_train, recipe)
-        learner, seen = course.epoch(learner, start, x, y, batches)
-        tested = _predict(course, learner, start, x[num_train:])
-        scores = score(loss, tested, y[..., num_train:])
+        learner, seen = program.epoch(learner, start, x, y, batches)
+        tested = _predict(program, learner, start, x_test, size)
+        scores = score(LOSSES[recipe.loss], tested, y_test)
         curves = extend(curves, np.asarray(seen), np.asarray(scores), recipe)
+        if after_epoch is not None:
+            after_epoch(epoch + 1, jax.tree.map(jnp.copy, learner))
         if checkpoint is not None:
             checkpoint.save((learner, curves), epoch + 1, last=recipe.epochs)
-        if on_epoch is not None:
-            on_epoch(epoch + 1, jax.tree.map(jnp.copy, learner))
-        advance(len(batches) * int(np.prod(runs)))
-    outputs = _predict(course, learner, start, x)
-    rows = np.moveaxis(curves.rows, 0, -2)
-    ended = (rows, curves.by_batch, curves.by_epoch, outputs)
-    return Outcome(learner, *ended, course.measure(learner, start))
+        advance(steps)
+    return Outcome(
+        learner,
+        np.moveaxis(curves.rows, 0, -2),
+        curves.by_batch,
+        curves.by_epoch,
+        _predict(program, learner, start, x, size),
+        program.measure(learner.params, start),
+    )
 
 
 def _batches(keys: Key[Array, "*s"], epoch: int, num_train: int, recipe: Recipe) -> Any:
@@ -177,11 +187,15 @@ def _batches(keys: Key[Array, "*s"], epoch: int, num_train: int, recipe: Recipe)
     return jnp.stack(each, axis=1)
 
 
-def _predict(course: Course, learner: Learner, start: Params, x: Any) -> Any:
-    parts = [
-        course.predict(learner, start, x[rows]) for rows in blocks(len(x), _EVALUATE)
-    ]
-    return jnp.concatenate(parts, axis=-1)
+def _predict(program: Program, learner, start, x, size: int) -> Any:
+    """Outputs on all samples, by one program: the last part is filled up."""
+    parts = []
+    for rows in blocks(len(x), size):
+        part, missing = x[rows], size - (rows.stop - rows.start)
+        if missing:
+            part = jnp.pad(part, [(0, missing)] + [(0, 0)] * (x.ndim - 1), "edge")
+        parts.append(program.predict(learner, start, part))
+    return jnp.concatenate(parts, axis=-1)[..., : len(x)]
 
 
 @partial(jax.jit, static_argnums=0)
@@ -198,6 +212,5 @@ def score(
     Returns:
         Both numbers for each run.
     """
-    y = jnp.broadcast_to(y, outputs.shape)
-    right = correct(outputs, y).astype(outputs.dtype)
-    return jnp.stack([loss.value(outputs, y).mean(-1), right.mean(-1)], axis=-1)
+    n = outputs.shape[-1]
+    return totals(loss, outputs, jnp.broadcast_to(y, outputs.shape)) / n

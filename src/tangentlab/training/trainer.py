@@ -11,7 +11,6 @@ from jaxtyping import Array, Float
 from .._types import Params, State
 from ..models import Model
 from ..models.trees import split_differentiable
-from .distances import distances
 from .losses import LOSSES, totals
 from .recipe import Recipe
 
@@ -30,7 +29,7 @@ class Learner(NamedTuple):
     memory: Any
 
 
-class Lesson(NamedTuple):
+class Trainer(NamedTuple):
     """The pure functions of training one network on one task.
 
     Attributes:
@@ -39,21 +38,18 @@ class Lesson(NamedTuple):
         step: `step(learner, start, x, y, batch) -> (learner, (2,))`, with the summed
             loss and the number of correct answers before the step.
         predict: `predict(learner, start, x) -> (n,)`.
-        measure: `measure(learner, start) -> (2,)`, the distance from the start and the
-            cosine distance.
     """
 
     begin: Callable[..., Learner]
     step: Callable[..., tuple[Learner, Float[Array, " 2"]]]
     predict: Callable[..., Float[Array, " n"]]
-    measure: Callable[..., Float[Array, " 2"]]
 
 
-def make_lesson(
+def make_trainer(
     network: Callable[[Params], Model],
     recipe: Recipe,
     optimizer: optax.GradientTransformation,
-) -> Lesson:
+) -> Trainer:
     """Write down how one network learns one task.
 
     Args:
@@ -91,10 +87,7 @@ def make_lesson(
     def predict(learner, start, x):
         return network(start).freeze(learner.state)(learner.params, x)[:, 0]
 
-    def measure(learner, start):
-        return distances(learner.params, start)
-
-    return Lesson(begin, step, predict, measure)
+    return Trainer(begin, step, predict)
 
 
 def _decayed(recipe: Recipe, gradient: Params, free: Params, start: Params) -> Params:

@@ -1,0 +1,1 @@
+"""Training, measured: tasks together, function space beside weight space."""

@@ -1,0 +1,114 @@
+"""Kernels that go to a folder, tile by tile, as those of `tl.gram` do."""
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from .._progress import Advance
+from ..kernels.planning import backend
+from ..kernels.request import Request
+from ..kernels.tiled.fingerprint import hash_parts, hash_traced
+from ..kernels.tiled.folder import check_store
+from ..kernels.tiled.manifest import Manifest, versions
+from ..kernels.tiled.producing import store_tiles
+from ..kernels.tiled.tiled_gram import TiledGram
+from ..kernels.tiled.tiles import Place
+from .calls import Examples
+from .compiled import Kinds, notes_of, pairs_of
+from .cutting import Cuts, cut, disk_side
+from .evaluating import check_finite, prepare
+from .layer import Layer
+from .running import Problem, Singles, all_singles, run_tiles
+
+
+def store_kernel(
+    layer: Layer,
+    kinds: Kinds,
+    x_1: Examples,
+    x_2: Examples | None,
+    request: Request,
+    folder: Path,
+) -> TiledGram:
+    """Compute one kernel into a folder, or what is missing there.
+
+    Args:
+        layer: The network.
+        kinds: Which kernel.
+        x_1: Examples along the rows.
+        x_2: Examples along the columns; None if they are the same.
+        request: Precision, memory and progress.
+        folder: Where to.
+
+    Returns:
+        The kernel on disk.
+    """
+    check_store(folder, (x_1, x_2))
+    with request.context():
+        problem = prepare(layer, kinds, x_1, x_2, request)
+        hashes = _fingerprint(problem)
+        singles: list[Singles] = []  # looked at when the first tile needs them
+
+        def manifest(plan: dict[str, Any]) -> Manifest:
+            return Manifest(
+                shape=problem.shape,
+                symmetric=problem.symmetric,
+                dtype=str(problem.batches[0].x.dtype),
+                precision=request.precision,
+                backend=backend(),
+                fingerprint=hashes,
+                made_by=versions(),
+                plan=plan,
+            )
+
+        def plan() -> dict[str, Any]:
+            cuts = cut(layer, kinds, problem.batches, request.memory, kept=False)
+            return {"panel": disk_side(cuts, max(problem.shape)), **cuts._asdict()}
+
+        def compute(plan: dict[str, Any], place: Place, advance: Advance) -> np.ndarray:
+            cuts = Cuts(**{name: plan[name] for name in Cuts._fields})
+            if not singles:
+                singles.append(all_singles(problem, cuts))
+            return _tile(problem, cuts, singles[0], place, advance)
+
+        return store_tiles(folder, manifest, plan, compute, progress=request.progress)
+
+
+def _tile(
+    problem: Problem, cuts: Cuts, singles: Singles, place: Place, advance: Advance
+) -> np.ndarray:
+    """A tile on disk, of many small ones; the whole square on the diagonal."""
+    rows, columns = place
+    made = np.zeros(place.shape, problem.batches[0].x.dtype)
+    for tile in run_tiles(problem, cuts, singles.notes, place):
+        i = slice(tile.rows.start - rows.start, tile.rows.stop - rows.start)
+        j = slice(tile.columns.start - columns.start, tile.columns.stop - columns.start)
+        made[i, j] = tile.values[0]
+    if problem.symmetric and rows == columns:
+        above = np.triu_indices(len(made), 1)
+        made[above] = made.T[above]
+        if problem.kinds[0] in singles.diagonals:
+            np.fill_diagonal(made, singles.diagonals[problem.kinds[0]][rows])
+    check_finite(made, (rows.start, columns.start), problem)
+    advance(made.size)
+    return made
+
+
+def _fingerprint(problem: Problem) -> dict[str, str]:
+    layer, kinds = problem.layer, problem.kinds
+    first, second = problem.batches
+
+    def one(batches):
+        notes = [notes_of(layer, batch) for batch in batches]
+        return pairs_of(layer, kinds, batches, (notes[0], notes[1]), None)
+
+    ones = jax.tree.map(
+        lambda a: jax.ShapeDtypeStruct((1, *a.shape[1:]), a.dtype), (first, second)
+    )
+    return {
+        "network": hash_traced(jax.make_jaxpr(one)(ones)),
+        "kernel": hash_parts(*kinds),
+        "x_1": hash_parts(*jax.tree.leaves(first)),
+        "x_2": "" if problem.symmetric else hash_parts(*jax.tree.leaves(second)),
+    }

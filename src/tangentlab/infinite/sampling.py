@@ -1,0 +1,56 @@
+"""Kernels of finite networks, averaged over draws of their weights."""
+
+import jax
+import jax.numpy as jnp
+
+from .._checks import batch_size
+from .._progress import progress_bar
+from .._types import AnyArray, PRNGKey
+from ..kernels import gram
+from .calls import Kernels
+from .layer import Layer
+
+
+def monte_carlo(
+    layer: Layer,
+    x_1: AnyArray,
+    x_2: AnyArray | None = None,
+    *,
+    key: PRNGKey,
+    num_draws: int,
+    progress: bool = False,
+) -> Kernels:
+    """Average kernels of the finite network over draws of its weights.
+
+    They differ from those at infinite width by what random draws leave, and by
+    something that vanishes with the width. Several outputs are averaged, too.
+
+    Args:
+        layer: The network.
+        x_1: Examples.
+        x_2: Other examples; None means `x_1` again.
+        key: Random key.
+        num_draws: Number of draws.
+        progress: Show a progress bar.
+
+    Returns:
+        The mean of products of outputs, and of the tangent kernel.
+
+    Raises:
+        ValueError: If nothing is to be drawn.
+    """
+    if num_draws < 1:
+        raise ValueError(f"`num_draws` must be at least 1, got {num_draws}.")
+    batch_size("x_1", x_1)
+    model = layer.model(tuple(x_1.shape[1:]))
+    nngp = ntk = jnp.zeros(())
+    title = "Finite networks"
+    with progress_bar(title, num_draws, show=progress, unit="draws") as advance:
+        for each in jax.random.split(key, num_draws):
+            params = model.init(each)
+            f_1 = model.apply(params, jnp.asarray(x_1))
+            f_2 = f_1 if x_2 is None else model.apply(params, jnp.asarray(x_2))
+            nngp = nngp + f_1 @ f_2.T / f_1.shape[1]
+            ntk = ntk + gram(model.apply, params, x_1, x_2)
+            advance(1)
+    return Kernels(nngp / num_draws, ntk / num_draws)

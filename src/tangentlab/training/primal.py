@@ -1,0 +1,215 @@
+"""Training in weight space: a network, or a linearization, on many tasks."""
+
+from collections.abc import Sequence
+from os import PathLike
+
+import jax
+import jax.numpy as jnp
+import optax
+from jaxtyping import Array, Key
+
+from .._linalg import blocks, take
+from .._types import Apply, Params
+from ..models import Model, check_apply, from_function, linearize
+from ..tasks import Task
+from .batches import AnyKey, AnyKeys, as_key, as_keys
+from .checkpoint import keep_runs_at_once, open_checkpoints
+from .groups import as_tasks, group_tasks
+from .program import make_program
+from .recipe import Recipe
+from .record import History
+from .runs import (
+    OnEpoch,
+    Report,
+    Runs,
+    gather,
+    is_faster_together,
+    runs_that_fit,
+    steps_bar,
+)
+from .trainer import make_trainer
+
+
+def train(
+    model: Model | Apply,
+    params: Params,
+    tasks: Task | Sequence[Task],
+    recipe: Recipe,
+    *,
+    key: AnyKey,
+    optimizer: optax.GradientTransformation | None = None,
+    together: bool | None = None,
+    memory: int | None = None,
+    on_epoch: OnEpoch | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: int = 10,
+    progress: bool | str = False,
+) -> History:
+    """Train from `params` on each task.
+
+    All tasks see the same batches in the same order; equal keys give equal batches.
+    Tasks do not touch each other: one that diverges is recorded, the others go on.
+
+    Args:
+        model: A network, or any `apply`, such as `tl.linearize(model.apply, params)`.
+            A model with batch statistics uses those of the batch while it trains and
+            its running averages when it is tested.
+        params: Where training starts.
+        tasks: One task or several, of one size.
+        recipe: Optimizer, loss, batches and epochs.
+        key: Decides the order of samples.
+        optimizer: Any optax optimizer instead of the recipe's, with its own learning
+            rate; the recipe's decays are added to the gradients it is given.
+        together: Train all tasks on the same samples in one program, or one after the
+            other; by default whichever is faster here.
+        memory: Bytes that tasks in one program may use; a share of what is free by
+            default.
+        on_epoch: Called after each epoch, for each task, with its place among the
+            tasks, the number of epochs done, its parameters and its batch statistics.
+            A process that goes on from a state tells the epochs after it again.
+        checkpoint: A folder for states, from which the same call goes on after the
+            process was killed. On a CPU with as many threads the result is the same to
+            the last bit.
+        checkpoint_every: Number of epochs between two states.
+        progress: Show a progress bar; a string is its title.
+
+    Returns:
+        The history, one row per task, also where there is one task alone.
+
+    Raises:
+        ValueError: If there are no tasks, they differ in size or do not suit the loss,
+            the network has several outputs or breaks the contract, or a batch does not
+            fit the training split.
+
+    Example:
+        >>> import numpy as np
+        >>> task = Task(np.eye(4), np.array([0.0, 1.0, 1.0, 0.0]), num_train=3)
+        >>> recipe, key = Recipe(epochs=2, batch_size=3), jax.random.key(0)
+        >>> linear = lambda w, x: x @ w
+        >>> history = train(linear, jnp.zeros((4, 1)), task, recipe, key=key)
+        >>> history.train_loss.shape
+        (1, 2)
+        >>> round(float(history.train_loss[0, 0]), 3)  # log 2: nothing is known yet
+        0.693
+    """
+    tasks, key = as_tasks(tasks), as_key(key)
+    recipe.steps_per_epoch(tasks[0].num_train)  # refuses before the long work
+    params = jax.tree.map(jnp.asarray, params)
+    if not isinstance(model, Model):
+        model = from_function(lambda key: params, model)
+    _check_network(model.apply, params, tasks[0])
+    groups = group_tasks(tasks, recipe.loss)
+    rule = optimizer or recipe.make_optimizer(tasks[0].num_train)
+    trainer = make_trainer(lambda start: model, recipe, rule)
+    checkpoints = open_checkpoints(checkpoint, checkpoint_every)
+    at_once = None
+    if together is None:
+        together = is_faster_together(trainer, params, groups[0], recipe)
+    if together:
+        at_once = runs_that_fit(trainer, params, groups[0], recipe, memory)
+        at_once = keep_runs_at_once(checkpoints, at_once)
+    program = make_program(trainer, tasks=together)
+    runs = Runs(trainer, program, params, recipe, key, at_once, checkpoints, on_epoch)
+    with steps_bar(progress, recipe, tasks[0].num_train, len(tasks)) as advance:
+        return gather(runs.train(groups, advance))
+
+
+def train_seeds(
+    model: Model,
+    params: Params,
+    tasks: Task | Sequence[Task],
+    recipe: Recipe,
+    *,
+    keys: AnyKeys,
+    linearized: bool = False,
+    memory: int | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+    checkpoint_every: int = 10,
+    progress: bool | str = False,
+) -> tuple[History, ...]:
+    """Train several initializations of a network on each task, in one program.
+
+    Args:
+        model: The network.
+        params: Initial parameters of each seed along a leading axis, for instance
+            `jax.vmap(model.init)(keys)`.
+        tasks: One task or several, of one size.
+        recipe: Optimizer, loss, batches and epochs.
+        keys: One key for each seed; decides the order of samples.
+        linearized: Train the linearization of each network around its own initial
+            parameters.
+        memory: Bytes that runs in one program may use; a share of what is free by
+            default.
+        checkpoint: A folder for states, as in `tl.train`.
+        checkpoint_every: Number of epochs between two states.
+        progress: Show a progress bar; a string is its title.
+
+    Returns:
+        One history for each seed, each as `tl.train` would return it.
+
+    Raises:
+        ValueError: As `tl.train`, and if parameters and keys are not of as many seeds.
+    """
+    tasks, keys = as_tasks(tasks), as_keys(keys)
+    recipe.steps_per_epoch(tasks[0].num_train)  # refuses before the long work
+    params = jax.tree.map(jnp.asarray, params)
+    _check_seeds(params, keys)
+    one = jax.tree.map(lambda leaf: leaf[0], params)
+    _check_network(model.apply, one, tasks[0])
+
+    def network(start: Params) -> Model:
+        if not linearized:
+            return model
+        return from_function(model.init, linearize(model.apply, start))
+
+    rule = recipe.make_optimizer(tasks[0].num_train)
+    trainer = make_trainer(network, recipe, rule)
+    program = make_program(trainer, tasks=True, seeds=True)
+    groups = group_tasks(tasks, recipe.loss)
+    checkpoints = open_checkpoints(checkpoint, checkpoint_every)
+    at_once = runs_that_fit(trainer, one, groups[0], recipe, memory)
+    at_once = keep_runs_at_once(checkpoints, at_once)
+    histories, count = [], len(keys) * len(tasks)
+    with steps_bar(progress, recipe, tasks[0].num_train, count) as advance:
+        for some in blocks(len(keys), at_once):
+            runs = Runs(
+                trainer,
+                program,
+                take(params, some),
+                recipe,
+                keys[some],
+                tasks_at_once=max(1, at_once // len(keys[some])),
+                checkpoints=checkpoints,
+                name=f"seed{some.start}-",
+            )
+            ended = runs.train(groups, advance)
+            histories += [_of_seed(ended, i) for i in range(len(keys[some]))]
+    return tuple(histories)
+
+
+def _of_seed(ended: Sequence[Report], seed: int) -> History:
+    return gather(
+        [
+            Report(rows, jax.tree.map(lambda leaf: leaf[seed], outcome))
+            for rows, outcome in ended
+        ]
+    )
+
+
+def _check_seeds(params: Params, keys: Key[Array, " s"]) -> None:
+    lengths = {leaf.shape[:1] for leaf in jax.tree.leaves(params)}
+    if lengths != {keys.shape}:
+        raise ValueError(
+            f"`keys` has shape {keys.shape}, so each array in `params` needs a leading "
+            f"axis of as many seeds, got {sorted(lengths)}: pass "
+            "`params=jax.vmap(model.init)(keys)`."
+        )
+
+
+def _check_network(apply: Apply, params: Params, task: Task) -> None:
+    check_apply(apply, params, task.x)
+    outputs = jax.eval_shape(apply, params, task.x[:1]).shape[1]
+    if outputs != 1:
+        raise ValueError(
+            f"These tasks need a network with one output, this one has {outputs}."
+        )

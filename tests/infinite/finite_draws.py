@@ -1,0 +1,69 @@
+"""Kernels of wide finite networks, averaged over draws, by plain differentiation."""
+
+import dataclasses
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from tangentlab import infinite as inf
+from tangentlab.infinite.branching import Parallel
+from tangentlab.infinite.combining import Serial
+from tangentlab.infinite.weights import WeightedLayer
+
+
+def widened(layer, factor, scale=1.0):
+    """The same network, all its widths times `factor`; and the scale of its output."""
+    if isinstance(layer, Serial):
+        layers = []
+        for each in layer.layers:
+            each, scale = widened(each, factor, scale)
+            layers.append(each)
+        return Serial(tuple(layers)), scale
+    if isinstance(layer, Parallel):
+        made = [widened(branch, factor, scale) for branch in layer.branches]
+        branches = tuple(branch for branch, _ in made)
+        return Parallel(branches, layer.join), float(factor)
+    if isinstance(layer, WeightedLayer):
+        width = layer.width * factor
+        return dataclasses.replace(layer, width=width, fan_in_scale=scale), float(
+            factor
+        )
+    if isinstance(layer, inf.GlobalSelfAttention):
+        names = ("width", "key_width", "value_width", "heads")
+        wide = {name: getattr(layer, name) * factor for name in names[:3]}
+        return dataclasses.replace(layer, **wide, heads=4 * layer.heads), float(factor)
+    return layer, scale
+
+
+@partial(jax.jit, static_argnums=0)
+def draws(layer, x: inf.Batch, keys):
+    """NNGP and NTK of the finite network for each key, `(draws, n, n)`."""
+
+    def one(key):
+        params = layer.init(key, x.x.shape[1:])
+
+        def outputs(params):
+            return layer.apply(params, x)
+
+        f = outputs(params)
+        J = jax.jacrev(lambda params: outputs(params)[:, 0])(params)
+        rows = [leaf.reshape(len(f), -1) for leaf in jax.tree.leaves(J)]
+        return f @ f.T / f.shape[1], sum(row @ row.T for row in rows)
+
+    return jax.lax.map(one, keys)
+
+
+def check_against_draws(layer, x, factor, num_draws):
+    """Compare with the mean over draws, up to their error and what width leaves."""
+    wide, _ = widened(layer, factor)
+    batch = jax.tree.map(jnp.asarray, x)
+    found = draws(wide, batch, jax.random.split(jax.random.key(0), num_draws))
+    for sampled, K in zip(found, layer.kernel(x), strict=True):
+        mean, error = sampled.mean(0), sampled.std(0, ddof=1) / np.sqrt(num_draws)
+        K, size = np.asarray(K), np.sqrt(np.diag(K))
+        allowed = 4.5 * np.asarray(error) + np.outer(size, size) / factor
+        worst = np.max(np.abs(np.asarray(mean) - K) / allowed)
+        assert worst < 1, f"off by {worst:.2f} of what is allowed"
+        assert np.mean(error) < 0.05 * np.mean(np.abs(K)), "too few draws to tell"
