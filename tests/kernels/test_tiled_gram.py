@@ -106,7 +106,7 @@ def test_products_add_up_in_float64(pair):
 
 
 def test_a_long_product_goes_in_strips(tmp_path, monkeypatch):
-    from tangentlab.kernels import tiled_gram
+    from tangentlab.kernels.tiled import tiled_gram
 
     K = _matrix(True)
     tiled = _on_disk(tmp_path, K, True)
