@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from .._types import AnyArray
+from .host import Arrays
 
-Make = Callable[[Any, Sequence[AnyArray]], list[tuple[np.ndarray, ...]]]
+Make = Callable[[Any, Sequence[AnyArray]], list[Arrays]]
 """Computes the features of a pass for some examples."""
 
 
