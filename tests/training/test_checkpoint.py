@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 import tangentlab as tl
-from tangentlab.training.checkpoint import hash_of
-from tangentlab.training.traced import description
+from tangentlab.kernels.hashing import hash_traced
 from tests.networks import dense_apply
 from tests.training import killed_worker
 
@@ -104,7 +103,7 @@ def test_a_network_is_known_by_its_equations_and_what_it_closes_over():
         def network(params, x):
             return dense_apply(params, x) + jnp.full((1, 1), 1.0, jnp.float32) * offset
 
-        return hash_of(*description(jax.jit(network), params, x))
+        return hash_traced(jax.make_jaxpr(jax.jit(network))(params, x))
 
     offsets = [jnp.full((1, 1), value, jnp.float32) for value in (1.0, 1.0, 2.0)]
     first, same, other = map(known, offsets)

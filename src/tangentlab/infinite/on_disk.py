@@ -7,9 +7,9 @@ import jax
 import numpy as np
 
 from .._progress import Advance
+from ..kernels.hashing import hash_parts, hash_traced
 from ..kernels.planning import backend
 from ..kernels.request import Request
-from ..kernels.tiled.fingerprint import hash_parts, hash_traced
 from ..kernels.tiled.folder import check_store
 from ..kernels.tiled.manifest import Manifest, versions
 from ..kernels.tiled.producing import store_tiles

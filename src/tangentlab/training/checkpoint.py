@@ -6,7 +6,6 @@ How many runs are in a group is kept too: memory may be free in another measure 
 process starts again.
 """
 
-import hashlib
 import io
 from os import PathLike
 from pathlib import Path
@@ -17,6 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._aside import remove_leftovers, write_aside
+from ..kernels.hashing import hash_parts
 
 _FINGERPRINT = "fingerprint"
 _AT_ONCE = "runs-at-once.txt"
@@ -107,7 +107,11 @@ class Checkpoints(NamedTuple):
         Returns:
             The place.
         """
-        return Checkpoint(self.folder / f"{name}.npz", self.every, hash_of(*content))
+        return Checkpoint(
+            self.folder / f"{name}.npz",
+            self.every,
+            hash_parts(*jax.tree.leaves(content)),
+        )
 
 
 def open_checkpoints(
@@ -132,28 +136,6 @@ def open_checkpoints(
     Path(folder).mkdir(parents=True, exist_ok=True)
     remove_leftovers(Path(folder))
     return Checkpoints(Path(folder), every)
-
-
-def hash_of(*content: Any) -> str:
-    """Hash arrays, keys and text.
-
-    Args:
-        *content: Trees of these.
-
-    Returns:
-        The hash, as text.
-    """
-    digest = hashlib.sha256()
-    for leaf in jax.tree.leaves(content):
-        if isinstance(leaf, str):
-            digest.update(f"text {len(leaf)} {leaf}".encode())
-            continue
-        if jnp.issubdtype(jnp.result_type(leaf), jax.dtypes.prng_key):
-            leaf = jax.random.key_data(leaf)
-        array = np.ascontiguousarray(leaf)
-        digest.update(f"array {array.shape} {array.dtype} ".encode())
-        digest.update(array.reshape(-1).view(np.uint8).data)
-    return digest.hexdigest()
 
 
 def keep_runs_at_once(checkpoints: Checkpoints | None, planned: int) -> int:

@@ -29,13 +29,14 @@ from jaxtyping import Array, Int, Key
 
 from .._progress import Advance, progress_bar
 from .._types import Params
+from ..kernels.hashing import hash_parts, hash_traced
 from ..kernels.planning import backend, free_memory
-from .checkpoint import Checkpoint, Checkpoints, hash_of
+from .checkpoint import Checkpoint, Checkpoints
 from .groups import Group
 from .program import Outcome, Program, run_program
 from .recipe import Recipe
 from .record import History, make_history
-from .traced import bytes_of, description
+from .traced import bytes_of
 from .trainer import Learner, Trainer
 
 _SMALL = 6 * 2**20  # bytes of all results of a step
@@ -96,7 +97,7 @@ class Runs:
         identity = self._identity(groups[0]) if self.checkpoints else ""
         reports = []
         for group in groups:
-            samples = hash_of(identity, group.x) if self.checkpoints else ""
+            samples = hash_parts(identity, group.x) if self.checkpoints else ""
             on_device = group._replace(x=jnp.asarray(group.x))
             for part in on_device.cut(self.tasks_at_once or 1):
                 place = self._place(len(reports), samples, part)
@@ -132,9 +133,11 @@ class Runs:
         start = self.start
         if self.keys.ndim:
             start = jax.tree.map(lambda leaf: leaf[0], start)
-        step = description(*_one_step(self.trainer, start, group, self.recipe))
+        function, *arguments = _one_step(self.trainer, start, group, self.recipe)
+        step = hash_traced(jax.make_jaxpr(function)(*arguments))
         alone = str(self.tasks_at_once is None)
-        return hash_of(step, str(self.recipe), alone, self.start, self.keys)
+        begun = jax.tree.leaves((self.start, self.keys))
+        return hash_parts(step, str(self.recipe), alone, *begun)
 
     def _place(self, number: int, samples: str, part: Group) -> Checkpoint | None:
         if self.checkpoints is None:

@@ -1,7 +1,6 @@
 """What a training step does, read from its trace without running it."""
 
 import math
-import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,8 +8,6 @@ import jax
 import jax.numpy as jnp
 
 from ..kernels.compat import body_of
-
-_ADDRESS = re.compile("0x[0-9a-fA-F]+")
 
 
 def bytes_of(function: Callable[..., Any], *arguments: Any) -> int:
@@ -27,21 +24,6 @@ def bytes_of(function: Callable[..., Any], *arguments: Any) -> int:
     return sum(_bytes(out.aval) for e in equations for out in e.outvars)
 
 
-def description(function: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
-    """What a function computes, for a fingerprint.
-
-    Args:
-        function: Any function of arrays.
-        *arguments: Its arguments.
-
-    Returns:
-        Its equations as text, without addresses in memory, and the arrays that it
-        closes over, which the text leaves out.
-    """
-    traced = jax.make_jaxpr(function)(*arguments)
-    return _ADDRESS.sub("", str(traced)), *_constants(traced)
-
-
 def _bytes(value: Any) -> int:
     counts = jnp.issubdtype(value.dtype, jnp.number)
     return math.prod(value.shape) * value.dtype.itemsize if counts else 0
@@ -53,14 +35,6 @@ def _equations(part: Any) -> Iterator[Any]:
         for equation in body.equations:
             inner = list(_equations(tuple(equation.params.values())))
             yield from inner or [equation]
-
-
-def _constants(part: Any) -> Iterator[Any]:
-    """Arrays that a traced function, or any inside it, closes over."""
-    for body in _bodies(part):
-        yield from body.constants.values()
-        for equation in body.equations:
-            yield from _constants(tuple(equation.params.values()))
 
 
 def _bodies(part: Any) -> Iterator[Any]:

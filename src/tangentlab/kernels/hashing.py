@@ -1,0 +1,74 @@
+"""Hashes of arrays, and of what a traced function computes."""
+
+import hashlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .._linalg import blocks
+from .compat import body_of, is_literal
+
+_BLOCK_BYTES = 2**24
+_ADDRESS = re.compile("0x[0-9a-fA-F]+")  # in the text of a function without a name
+
+
+def hash_traced(traced: Any) -> str:
+    """Hash a traced function: its equations, and the arrays that it closes over.
+
+    Args:
+        traced: What `jax.make_jaxpr` returns.
+
+    Returns:
+        The hash.
+    """
+    return hash_parts(_ADDRESS.sub("", str(traced)), *_arrays_in(traced))
+
+
+def _arrays_in(part: Any) -> Iterator[Any]:
+    """Arrays inside a traced function, which its text leaves out or abbreviates."""
+    if isinstance(part, jax.Array | np.ndarray):
+        yield part
+    elif isinstance(part, tuple | list):
+        for item in part:
+            yield from _arrays_in(item)
+    elif hasattr(part, "eqns"):
+        body = body_of(part)
+        yield from body.constants.values()
+        for equation in body.equations:
+            yield from (atom.val for atom in equation.invars if is_literal(atom))
+            yield from _arrays_in(tuple(equation.params.values()))
+
+
+def hash_parts(*parts: Any) -> str:
+    """Hash arrays, numbers and text, one after the other.
+
+    Args:
+        *parts: What to hash.
+
+    Returns:
+        The hash.
+    """
+    digest = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, str):
+            digest.update(f"text {len(part)} {part}".encode())
+            continue
+        if jnp.issubdtype(jnp.result_type(part), jax.dtypes.prng_key):
+            part = jax.random.key_data(part)
+        digest.update(f"array {np.shape(part)} {jnp.result_type(part)} ".encode())
+        for block in _blocks_of(part):
+            digest.update(np.ascontiguousarray(block).tobytes())
+    return digest.hexdigest()
+
+
+def _blocks_of(array: Any) -> Iterator[np.ndarray]:
+    if np.ndim(array) == 0:
+        yield np.asarray(array)
+        return
+    each = max(1, array.nbytes // max(1, len(array)))
+    for rows in blocks(len(array), max(1, _BLOCK_BYTES // each)):
+        yield np.asarray(array[rows])
