@@ -6,7 +6,7 @@ RUNS ?= runs
 BENCH ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-browser check format bench-cpu bench-gpu clean
+.PHONY: help demo test test-slow test-browser check format bench-cpu bench-gpu bench-more clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,12 @@ bench-gpu: $(VENV)/.run ## tl.gram on an accelerator, all of CIFAR-10; writes do
 
 bench-cpu: $(VENV)/.run ## tl.gram beside its peers on the CPU; writes docs/benchmarks.md (hours; options in BENCH)
 	$(BIN)/python -m benchmarks.cpu $(BENCH)
+
+bench-more: $(VENV)/.run ## Spectra, training, closed forms, infinite width: the commands that measure each
+	@echo "$(BIN)/python -m benchmarks.spectra      # all or leading eigenpairs, beside LAPACK and eigsh"
+	@echo "$(BIN)/python -m benchmarks.training     # tasks together, function space, growth; --help lists cases"
+	@echo "$(BIN)/python -m benchmarks.predict      # conjugate gradients at n = 20,000"
+	@echo "$(BIN)/python -m benchmarks.infinite     # kernels of wide networks beside neural-tangents"
 
 clean: ## Remove the environment and caches (runs are kept)
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist
