@@ -55,7 +55,7 @@ bench-gpu: $(VENV)/.run ## tl.gram on an accelerator, all of CIFAR-10; writes do
 bench-cpu: $(VENV)/.run ## tl.gram beside its peers on the CPU; writes docs/benchmarks.md (hours; options in BENCH)
 	$(BIN)/python -m benchmarks.cpu $(BENCH)
 
-bench-more: $(VENV)/.run ## Spectra, training, closed forms, infinite width: the commands that measure each
+bench-more: ## Spectra, training, closed forms, infinite width: the commands that measure each
 	@echo "$(BIN)/python -m benchmarks.spectra      # all or leading eigenpairs, beside LAPACK and eigsh"
 	@echo "$(BIN)/python -m benchmarks.training     # tasks together, function space, growth; --help lists cases"
 	@echo "$(BIN)/python -m benchmarks.predict      # conjugate gradients at n = 20,000"

@@ -22,6 +22,7 @@ _REQUIREMENT = re.compile(
 
 USES = {
     "haiku": "networks written in Haiku",
+    "ode": "closed forms of general losses, `tl.predict.loss_flow`",
     "test": "running the tests, `make test`",
     "dev": "lint, formatting and types, `make check`",
 }
