@@ -17,6 +17,8 @@ COLORS: dict[Verdict, str] = {
 }
 """The color of each verdict."""
 
+_FITS = 114  # characters of 8.6 points beside each other
+
 
 def verdict_strip(ax: "Axes", claims: Sequence[Claim]) -> None:
     """A line for each claim and its verdict, and one for what was measured.
@@ -34,7 +36,8 @@ def verdict_strip(ax: "Axes", claims: Sequence[Claim]) -> None:
         measured = "  ·  ".join(filter(None, parts))
         _badge(ax, row + 0.42, MARKS[claim.verdict], color)
         _text(ax, 0.04, row + 0.27, f"{claim.id}   {claim.statement}", size=10.5)
-        _text(ax, 0.04, row + 0.68, measured, size=8.6, color=MUTED)
+        size = min(8.6, 8.6 * _FITS / len(measured))
+        _text(ax, 0.04, row + 0.68, measured, size=size, color=MUTED)
         _text(
             ax,
             1.0,
