@@ -15,7 +15,10 @@ from .matrices import Rotated, decay
 @pytest.fixture
 def as_on_a_gpu(monkeypatch):
     """JAX arrays count as arrays of an accelerator, in strips and panels of few."""
-    is_jax = lambda K: isinstance(K, jax.Array)  # noqa: E731
+
+    def is_jax(K):
+        return isinstance(K, jax.Array)
+
     monkeypatch.setattr(decomposition, "is_on_accelerator", is_jax)
     monkeypatch.setattr(device, "_STRIP", 7000)
     monkeypatch.setattr(device, "_PANEL", 64)

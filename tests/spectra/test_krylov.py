@@ -145,7 +145,9 @@ def test_spectrum_chooses_krylov_where_it_is_cheaper(dtype):
 
 
 def test_krylov_that_does_not_converge_warns_or_is_replaced(monkeypatch):
-    few = lambda n, num: Effort(4, 40, 44)  # noqa: E731
+    def few(n, num):
+        return Effort(4, 40, 44)
+
     monkeypatch.setattr("tangentlab.spectra.matrix_free.usual_effort", few)
     K = Rotated(decay(1000, 0.5)).dense()
     with pytest.warns(

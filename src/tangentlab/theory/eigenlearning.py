@@ -138,6 +138,11 @@ def predicted_risk(
 ) -> PredictedRisk:
     r"""Predict the mean squared error of kernel regression.
 
+    The theory takes eigenfunctions for Gaussian, which is right for many modes and
+    samples alone. Against measured errors it was within 3 % on Gaussian features and
+    4 % on the sphere $S^{14}$, but off by up to 11 % on $S^9$, 25 % on $S^4$ (40
+    samples) and 6 % on digits.
+
     Args:
         eigenvalues: $\lambda_i$ of the kernel operator (`Spectrum.mercer` of a large
             sample, or `zonal_eigenvalues`).

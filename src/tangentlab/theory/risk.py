@@ -83,7 +83,8 @@ def risk_estimate(
 
     the kernel alignment risk estimate, or generalized cross-validation: the training
     error over $(\delta / n \kappa)^2$, with $\kappa \approx 1 / \operatorname{tr}(K +
-    \delta I)^{-1}$. Does not change when the kernel and the ridge are rescaled.
+    \delta I)^{-1}$. Does not change when the kernel and the ridge are rescaled. With a
+    small ridge it read up to 25 % low on digits; `leave_one_out_error` did not.
 
     Args:
         K: Gram matrix on the training samples, no $1/n$.
