@@ -32,36 +32,36 @@ def test_holm_takes_probabilities_alone(p):
 def test_a_verdict_needs_the_interval_beyond_the_threshold():
     models = [estimate(-0.95), estimate(-0.5), estimate(-0.79, 0.05)]
     assert judge(models, -0.8, above=False) == [
-        "holds",
-        "does not hold",
-        "cannot be told",
+        "confirmed",
+        "refuted",
+        "inconclusive",
     ]
-    assert judge(models[:1], 0.0, above=True) == ["does not hold"]
+    assert judge(models[:1], 0.0, above=True) == ["refuted"]
 
 
 def test_several_models_at_once_need_more():
     # 2 % of the replicates are on the wrong side: enough alone, not for one of three.
     near = bootstrap(mean, np.full(3, 1.0))
     near.replicates[:200] = -1.0
-    assert judge([near], 0.0, above=True) == ["holds"]
-    assert judge([near] * 3, 0.0, above=True) == ["cannot be told"] * 3
+    assert judge([near], 0.0, above=True) == ["confirmed"]
+    assert judge([near] * 3, 0.0, above=True) == ["inconclusive"] * 3
 
 
 def test_what_was_not_measured_cannot_be_told():
     nothing = Estimate(np.nan, np.nan, np.nan, np.empty(0))
     assert judge([nothing, estimate(1.0)], 0.0, above=True) == [
-        "cannot be told",
-        "holds",
+        "inconclusive",
+        "confirmed",
     ]
 
 
 @pytest.mark.parametrize(
     ("verdicts", "claim"),
     [
-        (["holds", "holds"], "holds"),
-        (["holds", "cannot be told"], "cannot be told"),
-        (["cannot be told", "does not hold"], "does not hold"),
-        ([], "cannot be told"),
+        (["confirmed", "confirmed"], "confirmed"),
+        (["confirmed", "inconclusive"], "inconclusive"),
+        (["inconclusive", "refuted"], "refuted"),
+        ([], "inconclusive"),
     ],
 )
 def test_a_claim_about_all_models_needs_all_of_them(verdicts, claim):

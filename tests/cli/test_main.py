@@ -207,8 +207,8 @@ def test_claims_are_printed_with_measure_criterion_and_verdict(
 ):
     found = Estimate(-0.97, -0.99, -0.91, np.full(5, -0.97))
     claims = (
-        Claim("D1", "It falls", "below 0", (Finding("walk", found),), "holds"),
-        Claim("D2", "It leads", "above 0", (), "cannot be told", "too few"),
+        Claim("D1", "It falls", "below 0", (Finding("walk", found),), "confirmed"),
+        Claim("D2", "It leads", "above 0", (), "inconclusive", "too few"),
     )
     whole = experiments.EXPERIMENTS["walk"]
 
@@ -221,5 +221,5 @@ def test_claims_are_printed_with_measure_criterion_and_verdict(
     assert cli.main(["run", "walk"]) == 0
     output = words(capsys.readouterr().out)
     assert "✓ D1 It falls: holds walk −0.97 [−0.99, −0.91] criterion: below 0" in output
-    assert "? D2 It leads: cannot be told from this run too few" in output
+    assert "? D2 It leads: inconclusive too few" in output
     assert "Intervals over walks." in output

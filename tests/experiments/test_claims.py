@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tangentlab.experiments.eigenfunctions_claims import claims, trends
-from tangentlab.experiments.eigenfunctions_results import Ended, Results
-from tangentlab.experiments.indices import spread_indices
+from tangentlab.experiments.eigenfunctions.claims import claims, trends
+from tangentlab.experiments.eigenfunctions.results import Ended, Results
+from tangentlab.experiments.stages.indices import spread_indices
 
 
 def ended(accuracy: np.ndarray, **changes) -> Ended:
@@ -66,7 +66,7 @@ FIVE = (1, 2, 3, 4, 5)
 def test_all_hold_where_all_is_true(seeds):
     found = claims(results(seeds=seeds))
     assert [claim.id for claim in found] == ["D1", "D2", "D3", "D47"]
-    assert {claim.verdict for claim in found} == {"holds"}
+    assert {claim.verdict for claim in found} == {"confirmed"}
     lead = found[2].findings[0].estimate
     assert lead.low < 0.05 < lead.high and lead.high - lead.low < 0.01
 
@@ -82,9 +82,9 @@ def test_all_hold_where_all_is_true(seeds):
 )
 def test_each_is_refused_where_it_is_false(change, claim):
     found = verdicts(results(**change))
-    expected = "cannot be told" if claim == "D2" else "does not hold"
+    expected = "inconclusive" if claim == "D2" else "refuted"
     assert found.pop(claim) == expected
-    assert set(found.values()) == {"holds"}
+    assert set(found.values()) == {"confirmed"}
 
 
 def test_rank_agreement_by_the_common_fall_alone_is_not_enough():
@@ -96,12 +96,12 @@ def test_rank_agreement_by_the_common_fall_alone_is_not_enough():
 
 def test_too_few_tasks_or_seeds_cannot_be_told():
     few = claims(results(num=11))
-    assert [claim.verdict for claim in few[:2]] == ["cannot be told"] * 2
+    assert [claim.verdict for claim in few[:2]] == ["inconclusive"] * 2
     assert few[0].remark == "10 tasks of use, at least 20 are needed"
-    assert few[2].verdict == "holds"  # 6 indices from 10 on
+    assert few[2].verdict == "confirmed"  # 6 indices from 10 on
     (fall, *_) = claims(results(seeds=(1, 2, 3)))
     assert "3 seeds, an interval over seeds needs at least 5" in fall.remark
-    assert verdicts(results(seeds=(1, 2, 3), model="resnet18"))["D1"] == "holds"
+    assert verdicts(results(seeds=(1, 2, 3), model="resnet18"))["D1"] == "confirmed"
 
 
 def test_degenerate_and_diverged_tasks_do_not_count():
@@ -120,7 +120,7 @@ def test_degenerate_and_diverged_tasks_do_not_count():
 def test_nothing_to_measure_cannot_be_told():
     everything = np.ones((1, 44), bool)
     found = claims(results(degenerate=everything))
-    assert {claim.verdict for claim in found[:3]} == {"cannot be told"}
+    assert {claim.verdict for claim in found[:3]} == {"inconclusive"}
     assert np.isnan(found[0].findings[0].estimate.value)
 
 

@@ -12,12 +12,10 @@ from tangentlab.experiments import (
     DEMO,
     EXPERIMENTS,
     draw,
-    eigenfunctions,
-    eigenfunctions_report,
     perform,
 )
-from tangentlab.experiments.eigenfunctions import Eigenfunctions
-from tangentlab.experiments.training_stage import is_dual
+from tangentlab.experiments.eigenfunctions import EXPERIMENT, Eigenfunctions, computing
+from tangentlab.experiments.stages.training import is_dual
 
 TOY = Eigenfunctions(
     num_samples=240,
@@ -30,7 +28,7 @@ TOY = Eigenfunctions(
 def compute(config: Eigenfunctions, root: Path) -> store.Run:
     """The run alone, without figures and page, which take longer."""
     with store.create(root, "eigenfunctions", config) as folder:
-        eigenfunctions.run(config, folder, progress=False)
+        computing.run(config, folder, progress=False)
     return store.open_run(folder.final, {"eigenfunctions": Eigenfunctions})
 
 
@@ -41,7 +39,7 @@ def outcome(tmp_path_factory):
 
 
 def test_every_field_of_the_config_is_read():
-    source = Path(eigenfunctions.__file__).read_text()
+    source = Path(computing.__file__).read_text()
     for field in dataclasses.fields(Eigenfunctions):
         assert re.search(rf"config\.{field.name}\b", source), field.name
 
@@ -89,7 +87,7 @@ def test_seeds_share_samples_and_differ_in_initialization(tmp_path):
     assert not np.allclose(first, second)
     assert [line["seed"] for line in run.metrics()[1:]] == [7] * 3 + [8] * 3
     assert run.arrays("network-reference-8")["test_accuracy"].shape == (1, 1)
-    table = eigenfunctions_report.report(run).console_table
+    table = EXPERIMENT.report(run).console_table
     mean = np.mean(
         [run.arrays(f"network-{seed}")["test_accuracy"][1, -1] for seed in (7, 8)]
     )
@@ -103,14 +101,14 @@ def test_divergence_is_flagged_and_left_out(tmp_path):
     with pytest.warns(UserWarning, match="likely to diverge"):
         run = compute(config, tmp_path)
     assert run.arrays("network-42")["diverged"].any()
-    report = eigenfunctions_report.report(run)
+    report = EXPERIMENT.report(run)
     assert "training diverged" in [row.flag for row in report.console_table.rows]
     assert report.summary.startswith("No task can be used")
 
 
 def test_the_test_split_does_not_move_with_the_training_size():
     small = dataclasses.replace(TOY, num_samples=200)
-    parts = [eigenfunctions.load(config).dataset for config in (TOY, small)]
+    parts = [computing.load(config).dataset for config in (TOY, small)]
     tests = [part.x[part.num_train :] for part in parts]
     assert len(parts[0].x) != len(parts[1].x)
     np.testing.assert_array_equal(tests[0], tests[1])

@@ -1,7 +1,7 @@
 import pytest
 
-from tangentlab.experiments.indices import GRID, choose_indices, spread_indices
-from tangentlab.experiments.kernel_stage import num_pairs
+from tangentlab.experiments.stages.indices import GRID, choose_indices, spread_indices
+from tangentlab.experiments.stages.kernel import num_pairs
 
 
 def test_default_indices_stay_below_half_the_samples():

@@ -17,12 +17,12 @@ def estimate(value: float) -> Estimate:
 
 
 def make_claims(text: str = "It falls") -> tuple[Claim, ...]:
-    network = Finding("network", estimate(-0.97), "holds")
+    network = Finding("network", estimate(-0.97), "confirmed")
     gap = Finding("gap", estimate(0.0123), percent=True)
     return (
-        Claim("D1", text, f"below {text}", (network,), "holds"),
-        Claim("D2", "They agree", "above 0", (gap,), "cannot be told", "too few"),
-        Claim("D3", "It leads", "above 0", (Finding("x", NOTHING),), "does not hold"),
+        Claim("D1", text, f"below {text}", (network,), "confirmed"),
+        Claim("D2", "They agree", "above 0", (gap,), "inconclusive", "too few"),
+        Claim("D3", "It leads", "above 0", (Finding("x", NOTHING),), "refuted"),
     )
 
 
@@ -36,13 +36,13 @@ def test_numbers_have_intervals_signs_and_units():
 def test_lines_say_verdict_measure_and_criterion():
     falls, agrees, leads = (claims.claim_lines(claim) for claim in make_claims())
     assert falls == [
-        "✓ D1  It falls: holds",
+        "✓ D1  It falls: confirmed",
         "      network −0.97 [−1.00, −0.95]",
         "      criterion: below It falls",
     ]
-    assert agrees[0] == "? D2  They agree: cannot be told from this run"
+    assert agrees[0] == "? D2  They agree: inconclusive"
     assert agrees[1] == "      gap +1.2 [−1.8, +2.7] points; too few"
-    assert leads[0] == "✗ D3  It leads: does not hold"
+    assert leads[0] == "✗ D3  It leads: refuted"
     narrow = claims.claim_lines(make_claims()[1], width=30)
     assert max(map(len, narrow)) <= 30 and len(narrow) > 3
 
@@ -50,7 +50,7 @@ def test_lines_say_verdict_measure_and_criterion():
 def test_cards_are_escaped_and_carry_their_verdict():
     html = claims.claims_html(make_claims(EVIL), "over tasks")
     assert EVIL not in html and "&lt;b&gt;&amp;" in html
-    for kind in ("holds", "cannot-be-told", "does-not-hold"):
+    for kind in ("confirmed", "inconclusive", "refuted"):
         assert f'<article class="{kind}">' in html
     assert "Too few." in html and "over tasks" in html
     assert claims.claims_html(()) == ""
@@ -64,7 +64,7 @@ def test_the_strip_says_in_the_figure_what_holds():
         FigureCanvasAgg(figure).draw()
     texts = {text.get_text(): text for text in ax.texts}
     for claim in make_claims():
-        verdict = texts[claims.verdict_text(claim)]
+        verdict = texts[claim.verdict]
         assert to_hex(verdict.get_color()) == claim_figures.COLORS[claim.verdict]
     assert "gap +1.2 [−1.8, +2.7] points  ·  too few" in texts
 
@@ -78,7 +78,7 @@ def test_the_text_of_the_strip_stays_inside(width):
             "the larger class of index 0 has 100.0 to 100.0 %; 10 of 215 later tasks "
             "are degenerate, class 1 has 12 to 88 % there"
         )
-        claim = Claim("D47", "Leading", "over 95 %", (), "does not hold", remark)
+        claim = Claim("D47", "Leading", "over 95 %", (), "refuted", remark)
         claim_figures.verdict_strip(ax, (claim,))
         canvas = FigureCanvasAgg(figure)
         canvas.draw()

@@ -102,10 +102,10 @@ def test_a_page_has_summary_table_figures_command_and_versions():
 
 
 def test_claims_come_before_everything_else():
-    claim = Claim("D1", f"It falls {EVIL}", "below 0", (), "holds", "so it does")
+    claim = Claim("D1", f"It falls {EVIL}", "below 0", (), "confirmed", "so it does")
     report = replace(make_report(), claims=(claim,), claims_caption="over tasks")
     parsed = make_page(report)
-    assert "holds" in [attrs.get("class") for attrs in parsed.all("article")]
+    assert "confirmed" in [attrs.get("class") for attrs in parsed.all("article")]
     assert any(EVIL in text for text in parsed.texts("h3"))
     assert "over tasks" in parsed.texts("p")
     order = [name for name, _, _ in parsed.elements]

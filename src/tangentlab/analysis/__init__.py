@@ -27,6 +27,7 @@ from .ranks import partial_spearman as partial_spearman
 from .ranks import spearman as spearman
 from .resampling import Estimate as Estimate
 from .resampling import bootstrap as bootstrap
+from .resampling import exactly as exactly
 from .resampling import mean as mean
 from .resampling import mean_gap as mean_gap
 from .resampling import mean_interval as mean_interval
@@ -46,6 +47,7 @@ from .subspaces import subspace_overlap as subspace_overlap
 from .tracking import Tracker as Tracker
 from .verdicts import Claim as Claim
 from .verdicts import Finding as Finding
+from .verdicts import Threshold as Threshold
 from .verdicts import Verdict as Verdict
 from .verdicts import all_of as all_of
 from .verdicts import holm as holm

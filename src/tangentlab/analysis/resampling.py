@@ -98,6 +98,20 @@ def bootstrap(
     return Estimate(value, float(low), float(high), replicates)
 
 
+def exactly(value: float | int) -> Estimate:
+    """A number without any chance in it, as an estimate.
+
+    Args:
+        value: The number.
+
+    Returns:
+        Its interval is the number itself.
+    """
+    return Estimate(
+        float(value), float(value), float(value), np.full(NUM, value, float)
+    )
+
+
 def mean(values: Float[np.ndarray, "*s t"]) -> Float[np.ndarray, "*s"]:
     """The mean along the last axis, for `bootstrap`.
 

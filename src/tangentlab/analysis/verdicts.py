@@ -13,9 +13,21 @@ from numpy.typing import ArrayLike
 
 from .resampling import Estimate
 
-Verdict = Literal["holds", "does not hold", "cannot be told"]
+Verdict = Literal["confirmed", "refuted", "inconclusive"]
 
 _LEVEL = 0.025  # one-sided, that of a 95 % interval
+
+
+class Threshold(NamedTuple):
+    """What an estimate is compared with.
+
+    Attributes:
+        value: The number.
+        above: A claim holds above it, else below.
+    """
+
+    value: float
+    above: bool
 
 
 class Finding(NamedTuple):
@@ -26,12 +38,15 @@ class Finding(NamedTuple):
         estimate: The number and its interval.
         verdict: Of this number alone; None where it is reported and not judged.
         percent: Show it in points of percent.
+        threshold: What it was compared with, so that several runs can be judged
+            together; None where it is reported and not judged.
     """
 
     name: str
     estimate: Estimate
     verdict: Verdict | None = None
     percent: bool = False
+    threshold: Threshold | None = None
 
 
 class Claim(NamedTuple):
@@ -42,8 +57,8 @@ class Claim(NamedTuple):
         statement: What is claimed.
         criterion: When it holds, fixed before the run.
         findings: What was measured.
-        verdict: `holds`, `does not hold` or `cannot be told`, from this run.
-        remark: Why it cannot be told, or what else to know.
+        verdict: `confirmed`, `refuted` or `inconclusive`, from this run.
+        remark: Why it inconclusive, or what else to know.
         limit: The criterion in a few symbols, for figures.
     """
 
@@ -87,7 +102,7 @@ def judge(
     """Compare the models of one claim with its threshold, by Holm's procedure.
 
     A model holds if its interval lies beyond the threshold, and does not if it lies on
-    the other side; else it cannot be told.
+    the other side; else it inconclusive.
 
     Args:
         estimates: One for each model.
@@ -98,8 +113,8 @@ def judge(
         One verdict for each model.
     """
     known = [i for i, e in enumerate(estimates) if not np.isnan(e.doubt(0, above=True))]
-    verdicts: list[Verdict] = ["cannot be told"] * len(estimates)
-    sides: list[tuple[Verdict, bool]] = [("holds", above), ("does not hold", not above)]
+    verdicts: list[Verdict] = ["inconclusive"] * len(estimates)
+    sides: list[tuple[Verdict, bool]] = [("confirmed", above), ("refuted", not above)]
     for verdict, side in sides:
         doubts = [estimates[i].doubt(threshold, above=side) for i in known]
         for i, p in zip(known, holm(doubts), strict=True):
@@ -117,8 +132,8 @@ def all_of(verdicts: Sequence[Verdict]) -> Verdict:
     Returns:
         It holds if all hold, and does not if one does not.
     """
-    if "does not hold" in verdicts:
-        return "does not hold"
-    if not verdicts or "cannot be told" in verdicts:
-        return "cannot be told"
-    return "holds"
+    if "refuted" in verdicts:
+        return "refuted"
+    if not verdicts or "inconclusive" in verdicts:
+        return "inconclusive"
+    return "confirmed"

@@ -16,9 +16,9 @@ from .doctor import Diagnosis
 
 _WIDE, _READABLE = 160, 88
 _STYLES = {
-    "holds": "bold green",
-    "does not hold": "bold red",
-    "cannot be told": "bold yellow",
+    "confirmed": "bold green",
+    "refuted": "bold red",
+    "inconclusive": "bold yellow",
 }
 
 

@@ -1,6 +1,6 @@
-"""Experiments compose the stages: one file, one frozen config dataclass each."""
+"""Experiments compose the stages: one room, one frozen config dataclass each."""
 
-from . import eigenfunctions, eigenfunctions_report
+from . import eigenfunctions
 from .base import Experiment as Experiment
 from .base import Outcome as Outcome
 from .base import draw as draw
@@ -8,10 +8,6 @@ from .base import perform as perform
 from .eigenfunctions import DEMO as DEMO
 
 EXPERIMENTS: dict[str, Experiment] = {
-    "eigenfunctions": Experiment(
-        config=eigenfunctions.Eigenfunctions,
-        run=eigenfunctions.run,
-        report=eigenfunctions_report.report,
-    ),
+    "eigenfunctions": eigenfunctions.EXPERIMENT,
 }
 """Every experiment, by the name that `tangentlab run` takes."""

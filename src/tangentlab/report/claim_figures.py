@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..analysis import Claim, Verdict
-from .claims import MARKS, findings_text, verdict_text
+from .claims import MARKS, findings_text
 from .style import INK, MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLORS: dict[Verdict, str] = {
-    "holds": "#15803d",
-    "does not hold": "#b91c1c",
-    "cannot be told": MUTED,
+    "confirmed": "#15803d",
+    "refuted": "#b91c1c",
+    "inconclusive": MUTED,
 }
 """The color of each verdict."""
 
@@ -42,7 +42,7 @@ def verdict_strip(ax: "Axes", claims: Sequence[Claim]) -> None:
             ax,
             1.0,
             row + 0.27,
-            verdict_text(claim),
+            claim.verdict,
             size=10.5,
             color=color,
             weight="bold",

@@ -12,24 +12,11 @@ from .tables import MISSING
 _INDENT = " " * 6
 
 MARKS: dict[Verdict, str] = {
-    "holds": "✓",
-    "does not hold": "✗",
-    "cannot be told": "?",
+    "confirmed": "✓",
+    "refuted": "✗",
+    "inconclusive": "?",
 }
 """A sign for each verdict, for where there is no color."""
-
-
-def verdict_text(claim: Claim) -> str:
-    """What can be said of a claim.
-
-    Args:
-        claim: The claim.
-
-    Returns:
-        `holds`, `does not hold`, or `cannot be told from this run`.
-    """
-    told = claim.verdict != "cannot be told"
-    return claim.verdict if told else f"{claim.verdict} from this run"
 
 
 def estimate_text(estimate: Estimate, *, percent: bool = False) -> str:
@@ -79,7 +66,7 @@ def claim_lines(claim: Claim, width: int = 88) -> list[str]:
         "; ".join(filter(None, [findings_text(claim), claim.remark])),
         f"criterion: {claim.criterion}",
     )
-    lines = textwrap.wrap(head + verdict_text(claim), width, subsequent_indent=_INDENT)
+    lines = textwrap.wrap(head + claim.verdict, width, subsequent_indent=_INDENT)
     for text in texts:
         lines += textwrap.wrap(
             text, width, initial_indent=_INDENT, subsequent_indent=_INDENT
@@ -115,7 +102,7 @@ def _card(claim: Claim) -> str:
     return (
         f'<article class="{kind}"><p class="verdict">'
         f'<span aria-hidden="true">{MARKS[claim.verdict]}</span> '
-        f"{escape(verdict_text(claim))}</p>"
+        f"{escape(claim.verdict)}</p>"
         f"<h3><span>{escape(claim.id)}</span> {escape(claim.statement)}</h3>"
         f"{numbers}{remark}"
         f'<p class="criterion">Criterion: {escape(claim.criterion)}.</p></article>'

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import binarization_overlap
-from ..kernels import TiledGram, gram
-from ..kernels.planning import backend
-from ..kernels.request import Precision
-from ..spectra import AccuracyWarning, Spectrum, energy, spectrum, summary
-from ..tasks import Task, eigenfunction
+from ...analysis import binarization_overlap
+from ...kernels import TiledGram, gram
+from ...kernels.planning import backend
+from ...kernels.request import Precision
+from ...spectra import AccuracyWarning, Spectrum, energy, spectrum, summary
+from ...tasks import Task, eigenfunction
 from .seeds import Seed
 
 SMALL = 4000

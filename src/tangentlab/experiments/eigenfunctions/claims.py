@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..analysis import (
+from ...analysis import (
     Claim,
     Estimate,
     Finding,
@@ -24,8 +24,8 @@ from ..analysis import (
     partial_spearman,
     spearman,
 )
-from ..tasks.record import DEGENERATE
-from .eigenfunctions_results import Results
+from ...tasks.record import DEGENERATE
+from .results import Results
 
 _LEAST_SEEDS = 5
 _LEAST_SEEDS_RESNET = 3
@@ -86,7 +86,7 @@ def _falls(results: Results) -> Claim:
         "Spearman's ρ of index and accuracy below −0.8, with all of its interval; "
         f"at least {_TASKS_TO_FALL} tasks",
         tuple(map(Finding, ("network", "linearization"), estimates, verdicts)),
-        all_of([each or "cannot be told" for each in verdicts]),
+        all_of([each or "inconclusive" for each in verdicts]),
         doubt,
         "ρ below −0.8",
     )
@@ -105,7 +105,7 @@ def _agrees(results: Results) -> Claim:
         "partial Spearman's ρ of the two accuracies, given the logarithm of the index, "
         f"above 0, with all of its interval; at least {_TASKS_TO_AGREE} tasks",
         (Finding("partial", partial, verdict), Finding("raw", raw)),
-        verdict or "cannot be told",
+        verdict or "inconclusive",
         doubt,
         "partial ρ above 0",
     )
@@ -123,7 +123,7 @@ def _leads(results: Results) -> Claim:
         f"mean paired gap in accuracy over indices from {_FIRST_TO_LEAD} on above 0, "
         f"with all of its interval; at least {_TASKS_TO_LEAD} tasks",
         (Finding("linearization − network", gap, verdict, percent=True),),
-        verdict or "cannot be told",
+        verdict or "inconclusive",
         doubt,
         "mean gap above 0",
     )
@@ -132,10 +132,10 @@ def _leads(results: Results) -> Claim:
 def _leading(results: Results) -> Claim:
     larger = np.maximum(results.balance, 1 - results.balance)
     leading = larger[:, results.index == 0]
-    verdict: Verdict = "cannot be told"
+    verdict: Verdict = "inconclusive"
     remark = "index 0 is not among the tasks; "
     if leading.size:
-        verdict = "holds" if (leading > DEGENERATE).all() else "does not hold"
+        verdict = "confirmed" if (leading > DEGENERATE).all() else "refuted"
         share = f"{100 * leading.min():.1f}"
         if np.ptp(leading) > 5e-4:
             share += f" to {100 * leading.max():.1f}"

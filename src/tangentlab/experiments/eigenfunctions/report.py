@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from ..analysis import Claim, Finding
-from ..report.claims import MARKS, estimate_text, verdict_text
-from ..report.page import Highlight, Report, Section
-from ..report.tables import Column, Row, Table
-from ..store import Run
-from . import eigenfunctions_figures as drawing
-from .eigenfunctions_claims import claims, trends
-from .eigenfunctions_results import Results, read_results
+from ...analysis import Claim, Finding
+from ...report.claims import MARKS, estimate_text
+from ...report.page import Highlight, Report, Section
+from ...report.tables import Column, Row, Table
+from ...store import Run
+from . import figures as drawing
+from .claims import claims, trends
+from .results import Results, read_results
 
 
 def report(run: Run) -> Report:
@@ -216,7 +216,7 @@ def _bars(results: Results) -> str:
 
 
 def _verdicts(judged: tuple[Claim, ...]) -> str:
-    parts = [f"{c.id} {MARKS[c.verdict]} {verdict_text(c)}" for c in judged]
+    parts = [f"{c.id} {MARKS[c.verdict]} {c.verdict}" for c in judged]
     return f"what follows: {', '.join(parts)}"
 
 

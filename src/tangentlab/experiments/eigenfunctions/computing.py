@@ -25,18 +25,18 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from .. import models, tasks
-from ..data import Dataset
-from ..kernels.request import Precision
-from ..models import Activation, ModelName
-from ..report.gallery import Gallery
-from ..store import RunFolder
-from ..training import Recipe
-from .indices import choose_indices
-from .kernel_stage import compute_gram, keeps_gram, make_tasks, num_pairs, saved_tasks
-from .samples import Samples, load_samples
-from .seeds import Seed
-from .training_stage import (
+from ... import models, tasks
+from ...data import Dataset
+from ...kernels.request import Precision
+from ...models import Activation, ModelName
+from ...report.gallery import Gallery
+from ...store import RunFolder
+from ...training import Recipe
+from ..stages.indices import choose_indices
+from ..stages.kernel import compute_gram, keeps_gram, make_tasks, num_pairs, saved_tasks
+from ..stages.samples import Samples, load_samples
+from ..stages.seeds import Seed
+from ..stages.training import (
     Job,
     Space,
     is_dual,

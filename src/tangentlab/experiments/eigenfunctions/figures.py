@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..analysis import Claim, accuracy_interval, mean_interval
-from ..report import claim_figures, figures, spectrum_figures
-from ..report.gallery import Gallery, gallery
-from ..report.style import style
-from ..spectra import PowerLaw
-from ..store import Run
-from .eigenfunctions_results import Ended, Results
+from ...analysis import Claim, accuracy_interval, mean_interval
+from ...report import claim_figures, figures, spectrum_figures
+from ...report.gallery import Gallery, gallery
+from ...report.style import style
+from ...spectra import PowerLaw
+from ...store import Run
+from .results import Ended, Results
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .._types import Params, PRNGKey
-from ..data import Dataset
-from ..models import Model
-from ..store import RunFolder
+from ..._types import Params, PRNGKey
+from ...data import Dataset
+from ...models import Model
+from ...store import RunFolder
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from ..store import Run
+from ...store import Run
 
 MODELS = ("network", "linearized")
 

@@ -7,10 +7,10 @@ from typing import Any, Literal, NamedTuple
 import jax
 import numpy as np
 
-from .._linalg import blocks
-from ..models import linearize
-from ..tasks import Task
-from ..training import History, Recipe, origin, train, train_dual
+from ..._linalg import blocks
+from ...models import linearize
+from ...tasks import Task
+from ...training import History, Recipe, origin, train, train_dual
 from .seeds import Seed
 
 Space = Literal["auto", "function", "weights"]

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from .. import data
-from .._types import PRNGKey
-from ..data import Dataset
+from ... import data
+from ..._types import PRNGKey
+from ...data import Dataset
 
 
 class Samples(NamedTuple):

@@ -1,0 +1,1 @@
+"""What claims say, what measures them at each scale, and the verdicts."""

@@ -1,0 +1,1 @@
+"""Which runs measure which claims, one file for each group of experiments."""

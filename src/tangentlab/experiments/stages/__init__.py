@@ -1,0 +1,1 @@
+"""What experiments have in common: samples, seeds, kernels, training."""
