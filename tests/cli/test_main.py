@@ -220,6 +220,9 @@ def test_claims_are_printed_with_measure_criterion_and_verdict(
     monkeypatch.setitem(experiments.EXPERIMENTS, "walk", whole._replace(report=report))
     assert cli.main(["run", "walk"]) == 0
     output = words(capsys.readouterr().out)
-    assert "✓ D1 It falls: holds walk −0.97 [−0.99, −0.91] criterion: below 0" in output
+    assert (
+        "✓ D1 It falls: confirmed walk −0.97 [−0.99, −0.91] criterion: below 0"
+        in output
+    )
     assert "? D2 It leads: inconclusive too few" in output
     assert "Intervals over walks." in output
