@@ -30,8 +30,8 @@ _STRIP = 2**27  # entries of a kernel that are looked at at once
 def device_pairs(K: Float[Array, "n n"], num: int, epsilon: float) -> Solution:
     """Decompose a matrix where it is.
 
-    Cost `O(n^3)` time; `n^2` numbers for the vectors and, while it runs, about four
-    times as much.
+    Cost `O(n^3)` time; `n^2` numbers for the vectors, which take the place of a copy of
+    the matrix, and about four times as much while it is decomposed.
 
     Args:
         K: Symmetric matrix on a device.
@@ -44,7 +44,7 @@ def device_pairs(K: Float[Array, "n n"], num: int, epsilon: float) -> Solution:
     with jax.enable_x64(True), jax.default_device(next(iter(K.devices()))):
         _check(K, epsilon)
         X, lam = _leading(K, epsilon)
-        V = jnp.linalg.eigh(_flattened(K, X, lam), symmetrize_input=False)[1]
+        V = _vectors(_flattened(K, X, lam))
         lam, residuals = np.empty(len(V)), np.empty(len(V))
         first = len(V) - X.shape[1]  # eigenvalues ascend: the leading ones come last
         for at in blocks(len(V), _PANEL):
@@ -99,20 +99,32 @@ def _leading(K: Array, epsilon: float) -> tuple[Array, np.ndarray]:
 
 
 def _flattened(K: Array, X: Array, lam: np.ndarray) -> Array:
-    """The matrix with its leading eigenvalues moved to twice the least of them."""
+    """A copy of the matrix, its leading eigenvalues moved to twice the least of them."""
     if K.dtype == jnp.float64:
-        return K
+        return jnp.array(K, copy=True)
     excess = jnp.asarray(lam - 2 * lam.min(initial=np.inf) if len(lam) else lam)
-    rows = blocks(len(K), max(1, _STRIP // len(K)))
-    strips = [_lowered(K, X, excess, at.start, at.stop - at.start) for at in rows]
-    return jnp.concatenate(strips)
+    # Into one array: strips that are put together in the end would leave holes in the
+    # device's memory, where the decomposition needs one large piece.
+    made = jnp.zeros(K.shape, jnp.float32)
+    for at in blocks(len(K), max(1, _STRIP // len(K))):
+        made = _lowered(made, K, X, excess, at.start, at.stop - at.start)
+    return made
 
 
-@partial(jax.jit, static_argnums=4)
-def _lowered(K: Array, X: Array, excess: Array, start: ArrayLike, size: int) -> Array:
+@partial(jax.jit, static_argnums=5, donate_argnums=0)
+def _lowered(
+    made: Array, K: Array, X: Array, excess: Array, start: ArrayLike, size: int
+) -> Array:
     strip = jax.lax.dynamic_slice_in_dim(K, start, size).astype(jnp.float64)
     part = jax.lax.dynamic_slice_in_dim(X, start, size)
-    return (strip - (part * excess[None]) @ X.T).astype(jnp.float32)
+    lowered = (strip - (part * excess[None]) @ X.T).astype(jnp.float32)
+    return jax.lax.dynamic_update_slice_in_dim(made, lowered, start, axis=0)
+
+
+@partial(jax.jit, donate_argnums=0)
+def _vectors(A: Array) -> Array:
+    """Eigenvectors, eigenvalues ascending, in the place of the matrix."""
+    return jnp.linalg.eigh(A, symmetrize_input=False)[1]
 
 
 @partial(jax.jit, static_argnums=(3, 4))
