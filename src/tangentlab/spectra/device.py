@@ -99,7 +99,7 @@ def _leading(K: Array, epsilon: float) -> tuple[Array, np.ndarray]:
 
 
 def _flattened(K: Array, X: Array, lam: np.ndarray) -> Array:
-    """A copy of the matrix, its leading eigenvalues moved to twice the least of them."""
+    """A copy of the matrix, leading eigenvalues moved to twice the least of them."""
     if K.dtype == jnp.float64:
         return jnp.array(K, copy=True)
     excess = jnp.asarray(lam - 2 * lam.min(initial=np.inf) if len(lam) else lam)
