@@ -74,7 +74,7 @@ def keeps_gram(on_disk: bool | None) -> bool:
 
 def make_tasks(
     seed: Seed, K: TiledGram | Any, indices: Sequence[int], num: int
-) -> None:
+) -> Spectrum:
     """Decompose the Gram matrix and save spectrum and tasks.
 
     Eigenvalues below the resolution are counted and flagged in the results, so that
@@ -85,6 +85,9 @@ def make_tasks(
         K: Their Gram matrix.
         indices: Eigenfunctions to make tasks of.
         num: How many eigenpairs.
+
+    Returns:
+        The spectrum.
     """
     start = time.perf_counter()
     with warnings.catch_warnings():
@@ -110,6 +113,7 @@ def make_tasks(
         eigenvectors=np.asarray(found.eigenvectors[:, index]),
         energy=energy(found, signs).per_mode.astype(np.float32),
     )
+    return found
 
 
 def saved_tasks(seed: Seed) -> list[Task]:

@@ -84,7 +84,7 @@ def learn_network(seed: Seed, job: Job) -> None:
         job: What to learn.
     """
     name = job.results("network")
-    options = _options(seed, name, f"Network{_of(job)}")
+    options = training_options(seed, name, f"Network{_of(job)}")
     _learn(
         seed,
         name,
@@ -100,7 +100,7 @@ def learn_linearized(seed: Seed, job: Job) -> None:
         job: What to learn.
     """
     name = job.results("linearized")
-    options = _options(seed, name, f"Linearization{_of(job)}")
+    options = training_options(seed, name, f"Linearization{_of(job)}")
     linear = linearize(seed.model.apply, seed.params)
     _learn(
         seed, name, lambda: train(linear, seed.params, job.tasks, job.recipe, **options)
@@ -117,7 +117,7 @@ def learn_dual(seed: Seed, job: Job, K: Any, *, resumable: bool) -> None:
         resumable: Keep checkpoints; they are of use to the very same matrix alone.
     """
     name = job.results("linearized")
-    options = _options(seed, name, f"Linearization{_of(job)}")
+    options = training_options(seed, name, f"Linearization{_of(job)}")
     if not resumable:
         del options["checkpoint"]
 
@@ -135,13 +135,41 @@ def _learn(seed: Seed, name: str, learn: Callable[[], History]) -> None:
         return
     start = time.perf_counter()
     history = learn()
-    values = {field: np.asarray(getattr(history, field)) for field in _FIELDS}
+    save_history(seed, name, history, time.perf_counter() - start)
+
+
+def save_history(
+    seed: Seed, name: str, history: History, seconds: float, **others: Any
+) -> None:
+    """Save how training went, and the outputs on the test samples.
+
+    Args:
+        seed: Where to save.
+        name: Of the results.
+        history: How it went.
+        seconds: How long it took.
+        **others: More arrays to save with it.
+    """
+    values = {
+        field: np.asarray(getattr(history, field))
+        for field in _FIELDS
+        if getattr(history, field) is not None
+    }
     test = np.asarray(history.outputs[:, seed.dataset.num_train :])
-    seconds = np.array(time.perf_counter() - start)
-    seed.save(name, **values, test_outputs=test, seconds=seconds)
+    seed.save(name, **values, **others, test_outputs=test, seconds=np.array(seconds))
 
 
-def _options(seed: Seed, name: str, title: str) -> dict[str, Any]:
+def training_options(seed: Seed, name: str, title: str) -> dict[str, Any]:
+    """What every training of a seed is told.
+
+    Args:
+        seed: Its key, and where states of training go.
+        name: Of the results.
+        title: Of the progress bar.
+
+    Returns:
+        Arguments of `tl.train` and `tl.train_dual`.
+    """
     checkpoint = seed.work(name)
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     return {"key": seed.key, "checkpoint": checkpoint, "progress": seed.title(title)}

@@ -1,0 +1,202 @@
+"""What the alignment experiment says about the paper's claims.
+
+Table 1 of the supplement leaves two things open: whether the energy concentration is a
+ratio of norms or its square, and on how many samples the networks were trained. The
+former is read off the row at initialization, which no training has touched, the latter
+off the accuracies; the row at the end of training is then a test of both.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.stats
+from jaxtyping import Float
+
+from ...analysis import Claim, Estimate, Finding, Threshold, bootstrap, mean
+from ..stages.judging import too_few_seeds, with_verdict
+from .computing import Reading
+from .results import Measured, Published, Results
+
+_CONCENTRATION = 0.05
+_ACCURACY = 0.03
+_ABOVE = Threshold(0.0, above=True)
+
+
+class Choice(NamedTuple):
+    """How Table 1 is read.
+
+    Attributes:
+        squared: The energy concentration is a share of energy, not of the norm.
+        trained_on: What the networks were trained on.
+    """
+
+    squared: bool
+    trained_on: Reading
+
+
+def claims(results: Results) -> tuple[Claim, ...]:
+    """Measure D11, and D7 and D8 where the measurement is that of the paper.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        The claims with their verdicts.
+    """
+    rises = _rises(results)
+    published = results.published
+    if published is None:
+        return (rises,)
+    choice = choose_reading(results, published)
+    doubt = too_few_seeds(results.model, len(results.seeds))
+    return (
+        with_verdict(_concentrates(results, published, choice), doubt),
+        with_verdict(_answers(results, published, choice), doubt),
+        rises,
+    )
+
+
+def choose_reading(results: Results, published: Published) -> Choice:
+    """The reading of Table 1 that is closest where nothing is tested.
+
+    Args:
+        results: Of a run.
+        published: The numbers of the paper.
+
+    Returns:
+        The choice, from the row at initialization and from the accuracies.
+    """
+    begin = next(iter(results.measured.values())).concentration[:, 0]
+    plain, squared = (
+        abs(float(np.mean(begin**power)) - published.begin) for power in (1, 2)
+    )
+
+    def distance(reading: Reading) -> float:
+        end = results.measured[reading].accuracy[:, -1]
+        return abs(float(end.mean()) - published.accuracy)
+
+    return Choice(squared < plain, min(results.measured, key=distance))
+
+
+def _concentrates(results: Results, published: Published, choice: Choice) -> Claim:
+    power = 2 if choice.squared else 1
+    chosen = results.measured[choice.trained_on].concentration ** power
+    findings = [
+        _deviation(
+            "end, off the published", chosen[:, -1], published.end, _CONCENTRATION
+        ),
+        Finding("initialization", bootstrap(mean, chosen[:, 0]), percent=True),
+    ]
+    for found in results.measured.values():
+        for name, exponent in (("norm", 1), ("energy", 2)):
+            values = found.concentration[:, -1] ** exponent
+            title = f"end, {_trained(found)}, share of {name}"
+            findings.append(Finding(title, bootstrap(mean, values), percent=True))
+    return Claim(
+        "D7",
+        f"Labels concentrate in {results.num_modes} eigenvectors: "
+        f"{100 * published.begin:.1f} % at first, {100 * published.end:.1f} % at last",
+        "the reading chosen by the row at initialization and by the accuracies is "
+        "within 5 points of the published end, with all of its interval, or that lies "
+        "in the prediction interval over seeds",
+        tuple(findings),
+        "inconclusive",
+        _reading(results, choice),
+        "within 5 points",
+    )
+
+
+def _answers(results: Results, published: Published, choice: Choice) -> Claim:
+    chosen = results.measured[choice.trained_on].accuracy[:, -1]
+    findings = [
+        _deviation("off the published", chosen, published.accuracy, _ACCURACY),
+        *(
+            Finding(_trained(each), bootstrap(mean, each.accuracy[:, -1]), percent=True)
+            for each in results.measured.values()
+        ),
+    ]
+    return Claim(
+        "D8",
+        f"It answers {100 * published.accuracy:.1f} % of CIFAR2's test samples right",
+        "the accuracy of the closer reading, of 12,000 and of 50,000 training samples, "
+        "is within 3 points of the published one, with all of its interval, or that "
+        "lies in the prediction interval over seeds",
+        tuple(findings),
+        "inconclusive",
+        _reading(results, choice),
+        "within 3 points",
+    )
+
+
+def _rises(results: Results) -> Claim:
+    findings: list[Finding] = []
+    several = len(results.seeds) > 1
+    for found in results.measured.values():
+        findings.append(
+            Finding(
+                f"{_trained(found)}, log rise beyond that of permuted labels",
+                _beyond(found),
+                threshold=_ABOVE,
+            )
+        )
+        for name, values in {
+            "rise": found.centered,
+            "raw": found.alignment,
+            "over the trace": found.normalized,
+        }.items():
+            ratio = bootstrap(mean, values[:, -1] / values[:, 0])
+            findings.append(Finding(f"{_trained(found)}, {name}", ratio))
+    num = next(iter(results.measured.values())).permuted.shape[-1]
+    claim = Claim(
+        "D11",
+        "The kernel aligns with the labels in training",
+        "the centered, Frobenius-normalized alignment rises more than that of "
+        f"{num} permuted label vectors: than the largest of these in the mean over "
+        "seeds, with all of its interval; for one seed by a permutation test",
+        tuple(findings),
+        "inconclusive",
+        "",
+        "log rise beyond the permuted above 0",
+    )
+    doubt = too_few_seeds(results.model, len(results.seeds)) if several else ""
+    return with_verdict(claim, doubt)
+
+
+def _beyond(found: Measured) -> Estimate:
+    """How far the rise exceeds that of permuted labels, on a log scale."""
+    rise, permuted = found.log_rise, found.permuted_log_rises
+    if len(rise) > 1:
+        return bootstrap(mean, rise - permuted.max(axis=1))
+    gaps = rise[0] - permuted[0]
+    low, high = np.quantile(gaps, [0.025, 0.975])
+    return Estimate(float(np.median(gaps)), float(low), float(high), gaps)
+
+
+def _deviation(
+    name: str, values: Float[np.ndarray, " s"], published: float, points: float
+) -> Finding:
+    """Distance from a published number, which may lie in a prediction interval."""
+
+    def off(values: np.ndarray) -> np.ndarray:
+        return np.asarray(np.abs(mean(values) - published))
+
+    s, half = len(values), 0.0
+    if s > 1:
+        spread = values.std(ddof=1) * np.sqrt(1 + 1 / s)
+        half = float(scipy.stats.t.ppf(0.975, s - 1) * spread)
+    limit = Threshold(max(points, half), above=False)
+    return Finding(name, bootstrap(off, values), None, True, limit)
+
+
+def _trained(found: Measured) -> str:
+    return f"trained on {found.num_train:,}"
+
+
+def _reading(results: Results, choice: Choice) -> str:
+    kind = "its square, the share of energy" if choice.squared else "a ratio of norms"
+    size = results.measured[choice.trained_on].num_train
+    chosen = "closest" if len(results.measured) > 1 else "the only one looked at"
+    return (
+        f"read as {kind}, by the row at initialization, and as trained on {size:,} "
+        f"samples, by the accuracies ({chosen})"
+    )

@@ -1,0 +1,152 @@
+r"""Rotation of the kernel after a network has learned one eigenfunction.
+
+A network learns the sign of eigenfunction $\phi_j$ of its own kernel at initialization.
+The kernel at the end of training is then laid along all the eigenfunctions of the
+beginning, $a_k(T) = v_k^\top \Theta_T v_k$, on the training samples, the test samples,
+and all. What grew is $a_k(T) / a_k(0)$, where on all samples $a_k(0) = \mu_k$.
+
+Reference:
+    Ortiz-Jimenez, Moosavi-Dezfooli and Frossard, "What can linearized neural networks
+    actually say about generalization?", NeurIPS 2021, arXiv:2106.06770, Section 4.2,
+    and Figures 6 and 7 of its supplement.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...analysis import gram_alignment
+from ...analysis.rotations import SPREAD
+from ...data import Dataset
+from ...spectra import Spectrum
+from ...store import RunFolder
+from ..stages.kernel import NUM_PAIRS, compute_gram, make_tasks, saved_tasks
+from ..stages.modes import ModeTasks, mode_indices
+from ..stages.opening import open_samples, open_seeds
+from ..stages.seeds import Seed
+from ..stages.trained import Statistics, Trained, train_networks, trained_gram
+from ..stages.training import Job
+
+PARTS = ("all", "train", "test")
+_MODES = "modes"
+
+
+@dataclass(frozen=True)
+class Rotation(ModeTasks):
+    """Train a network on eigenfunctions, and see along which its kernel has grown."""
+
+    num_modes: int | None = None
+    """Eigenfunctions along which the kernel is measured; by default 1,000 as in the
+    paper, or as many as there are."""
+    statistics: Statistics = "running"
+    """Batch statistics of the kernel after training: running, those of the end of
+    training as in the paper, or initial."""
+
+
+class _Plan(NamedTuple):
+    """What is done for each seed."""
+
+    indices: tuple[int, ...]
+    num_modes: int
+
+
+def run(config: Rotation, folder: RunFolder, *, progress: bool) -> None:
+    """Compute the experiment and write its arrays and metrics.
+
+    Args:
+        config: What to do.
+        folder: Where to write; what is there from before an interruption is used.
+        progress: Show progress bars.
+    """
+    dataset = open_samples(config).dataset
+    plan = _plan(config, dataset)
+    numbers = []
+    for seed in open_seeds(config, dataset, folder, progress=progress):
+        _compute(config, plan, seed)
+        numbers.append(seed.number)
+    folder.log(
+        data=dataset.name,
+        model=config.model,
+        num_train=dataset.num_train,
+        num_test=dataset.num_test,
+        seeds=numbers,
+        num_modes=plan.num_modes,
+    )
+
+
+def results(index: int) -> str:
+    """Name of the results of a task.
+
+    Args:
+        index: Of its eigenfunction.
+
+    Returns:
+        The name.
+    """
+    return f"rotation-{index}"
+
+
+def _compute(config: Rotation, plan: _Plan, seed: Seed) -> None:
+    if not seed.has("before"):
+        _decompose(config, plan, seed)
+    if all(seed.has(results(index)) for index in plan.indices):
+        return
+    job = Job("", saved_tasks(seed), config.recipe)
+    ends = train_networks(seed, job, config.statistics)
+    vectors = np.load(seed.work(_MODES) / "vectors.npy")
+    for index, end in zip(plan.indices, ends, strict=True):
+        if not seed.has(results(index)):
+            _turn(config, seed, index, end, vectors)
+
+
+def _decompose(config: Rotation, plan: _Plan, seed: Seed) -> None:
+    """Modes of the kernel at initialization, and its quotients on parts of the data."""
+    K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
+    found = make_tasks(seed, K, plan.indices, plan.num_modes)
+    _save_modes(seed, found)
+    seed.save("before", **_quotients(seed, K, np.asarray(found.eigenvectors)))
+
+
+def _save_modes(seed: Seed, found: Spectrum) -> None:
+    folder = seed.work(_MODES)
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / "vectors.npy", np.asarray(found.eigenvectors))
+
+
+def _turn(
+    config: Rotation, seed: Seed, index: int, end: Trained, vectors: np.ndarray
+) -> None:
+    name = results(index)
+    choices = (config.precision, config.gram_on_disk)
+    with trained_gram(seed, end, f"gram-{index}", *choices) as K:
+        seed.save(name, **_quotients(seed, K, vectors))
+
+
+def _quotients(seed: Seed, K: Any, vectors: np.ndarray) -> dict[str, np.ndarray]:
+    """Rayleigh quotients of all modes, each cut to a part of the samples."""
+    n, m = len(vectors), seed.dataset.num_train
+    rows = {"all": slice(0, n), "train": slice(0, m), "test": slice(m, n)}
+    quotients = {}
+    for part in PARTS:
+        cut = np.zeros_like(vectors)
+        cut[rows[part]] = vectors[rows[part]]
+        quotients[part] = np.asarray(gram_alignment(K, cut).rayleigh)
+    return quotients
+
+
+def _plan(config: Rotation, dataset: Dataset) -> _Plan:
+    """Refuse what cannot be done before the long work."""
+    n = len(dataset.x)
+    config.recipe.steps_per_epoch(dataset.num_train)
+    indices = mode_indices(config, n)
+    least = min(n, int(SPREAD * max(indices)) + 1)  # with all neighbors
+    num = config.num_modes
+    if num is None:
+        num = min(n, max(NUM_PAIRS, least))
+    if not least <= num <= n:
+        raise ValueError(
+            f"num_modes must lie in {least}..{n} (the largest index is {max(indices)} "
+            f"and has neighbors up to {least - 1}, there are {n} samples), got {num}."
+        )
+    return _Plan(indices, num)

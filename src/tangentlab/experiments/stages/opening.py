@@ -1,0 +1,139 @@
+"""What experiments begin with: keys, samples, and a network for each seed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple, Protocol, runtime_checkable
+
+import jax
+
+from ... import models
+from ..._types import PRNGKey
+from ...data import Dataset
+from ...models import Activation, ModelName
+from ...store import RunFolder
+from .samples import Samples, load_samples
+from .seeds import Seed
+
+
+class Keys(NamedTuple):
+    """Sub-keys by name.
+
+    Attributes:
+        init: Draws the parameters: the seed's key itself, as in the paper.
+        subset: Draws the samples.
+        batches: Decides the order of samples in training.
+    """
+
+    init: PRNGKey
+    subset: PRNGKey
+    batches: PRNGKey
+
+
+@runtime_checkable
+class Choices(Protocol):
+    """What a config says about data, network and seeds, such as a `Setting`."""
+
+    @property
+    def data(self) -> str:
+        """Name of the data set."""
+        ...
+
+    @property
+    def directory(self) -> Path | None:
+        """Where to look for it first."""
+        ...
+
+    @property
+    def num_samples(self) -> int | None:
+        """Samples in all."""
+        ...
+
+    @property
+    def num_test(self) -> int | None:
+        """Test samples among them."""
+        ...
+
+    @property
+    def model(self) -> ModelName:
+        """Name of the network."""
+        ...
+
+    @property
+    def activation(self) -> Activation:
+        """Of the network."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """The first seed."""
+        ...
+
+    @property
+    def seeds(self) -> int:
+        """How many."""
+        ...
+
+
+def make_keys(seed: int) -> Keys:
+    """The keys of a seed.
+
+    Args:
+        seed: The seed.
+
+    Returns:
+        Its keys.
+    """
+    key = jax.random.key(seed)
+    return Keys(key, *jax.random.split(key))
+
+
+def open_samples(config: Choices) -> Samples:
+    """The samples of a run, the same for all of its seeds.
+
+    Args:
+        config: Data set, sizes and first seed.
+
+    Returns:
+        The samples.
+
+    Raises:
+        ValueError: If there are not enough samples, or no seeds.
+    """
+    if config.seeds < 1:
+        raise ValueError(f"seeds must be at least 1, got {config.seeds}.")
+    return load_samples(
+        config.data,
+        config.directory,
+        config.num_samples,
+        config.num_test,
+        key=make_keys(config.seed).subset,
+    )
+
+
+def open_seeds(
+    config: Choices, dataset: Dataset, folder: RunFolder, *, progress: bool
+) -> Iterator[Seed]:
+    """The initializations of a run, one after the other.
+
+    Args:
+        config: Network and seeds.
+        dataset: The samples.
+        folder: Where results go.
+        progress: Show progress bars.
+
+    Yields:
+        The seeds.
+    """
+    model = models.build(config.model, dataset.shape, activation=config.activation)
+    for number in range(config.seed, config.seed + config.seeds):
+        keys = make_keys(number)
+        yield Seed(
+            number,
+            model,
+            model.init(keys.init),
+            dataset,
+            keys.batches,
+            folder,
+            progress,
+            several=config.seeds > 1,
+        )

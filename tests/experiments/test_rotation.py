@@ -1,0 +1,222 @@
+import dataclasses
+import inspect
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tangentlab as tl
+from tangentlab import store
+from tangentlab.experiments import EXPERIMENTS, perform
+from tangentlab.experiments.rotation import Rotation, computing
+from tangentlab.experiments.rotation.claims import claims
+from tangentlab.experiments.rotation.results import (
+    Results,
+    Turned,
+    read_quotients,
+    read_results,
+)
+from tangentlab.experiments.stages import modes, opening
+
+TOY = Rotation(
+    num_samples=150,
+    num_test=50,
+    indices=(6, 12),
+    recipe=tl.Recipe(epochs=3, batch_size=32),
+    num_modes=40,
+    gram_on_disk=False,
+)
+
+
+def compute(root: Path) -> store.Run:
+    """The run alone, without figures and page, which take longer."""
+    with store.create(root, "rotation", TOY, resume=True) as folder:
+        computing.run(TOY, folder, progress=False)
+    return store.open_run(folder.final, {"rotation": type(TOY)})
+
+
+class Interrupted(Exception):
+    """As if somebody had pressed Ctrl-C."""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """A run that was interrupted between its tasks, and went on."""
+    root, whole = tmp_path_factory.mktemp("runs"), computing._turn
+    turned = []
+
+    def interrupted(config, seed, index, *rest):
+        turned.append(index)
+        if turned == [6, 12]:
+            raise Interrupted
+        whole(config, seed, index, *rest)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(computing, "_turn", interrupted)
+        with pytest.raises(Interrupted):
+            compute(root)
+        patch.setattr(computing, "_decompose", None)  # nothing to be done again
+        ended = compute(root)
+    assert turned == [6, 12, 12]
+    return ended
+
+
+def test_every_field_of_the_config_is_read():
+    sources = map(inspect.getsource, (computing, modes, opening))
+    source = "".join(sources)
+    for field in dataclasses.fields(Rotation):
+        assert re.search(rf"config\.{field.name}\b", source), field.name
+
+
+def test_quotients_are_those_of_the_kernel_before_and_after(run):
+    """Against dense Gram matrices of a network trained outside of the experiment."""
+    dataset = opening.open_samples(TOY).dataset
+    model = tl.models.build("mlp", dataset.shape)
+    keys = opening.make_keys(42)
+    params, x = model.init(keys.init), dataset.x
+    before = np.asarray(tl.gram(model.apply, params, x), np.float64)
+    found = read_quotients(run, 42, 6, "all")
+    lam, vectors = np.linalg.eigh(before)
+    V = vectors[:, ::-1][:, :40]
+    np.testing.assert_allclose(found.before, lam[::-1][:40], rtol=1e-4)
+    labels = run.arrays("tasks-42")["labels"]
+    assert abs(np.mean(labels[0] == (V[:, 6] > 0)) - 0.5) == 0.5  # up to sign
+    task = tl.tasks.from_labels(dataset, labels[0])
+    history = tl.train(model, params, task, TOY.recipe, key=keys.batches)
+    after = np.asarray(tl.gram(model.apply, history.params[0], x), np.float64)
+    for part, rows in {
+        "all": slice(None),
+        "train": slice(100),
+        "test": slice(100, None),
+    }.items():
+        cut = V[rows]
+        for K, name in ((before, "before"), (after, "after")):
+            wanted = np.einsum("nk,nm,mk->k", cut, K[rows, rows], cut)
+            got = getattr(read_quotients(run, 42, 6, part), name)
+            np.testing.assert_allclose(got, wanted / (cut**2).sum(0), rtol=2e-3)
+
+
+def test_the_report_ranks_the_learned_mode_among_its_neighbors(run):
+    results = read_results(run)
+    found = read_quotients(run, 42, 12, "all")
+    gains = found.after / found.before
+    near = [k for k in range(40) if 12 / 1.25 <= k <= 12 * 1.25 and k != 12]
+    assert results.turned["all"].num_neighbors[0, 1] == len(near) == 5
+    rank = 1 + int((gains[near] > gains[12]).sum())
+    assert results.turned["all"].rank[0, 1] == rank
+    report = EXPERIMENTS["rotation"].report(run)
+    assert report.console_table.rows[1].cells[-1] == f"{rank} of 6"
+    names = [name for section in report.sections for name in section.figures]
+    assert names == ["growth", "alignment"]
+
+
+def test_an_interrupted_run_leaves_nothing_behind(run):
+    names = {path.name for path in run.path.glob("*.npz")}
+    assert names == {
+        f"{name}-42.npz"
+        for name in ("spectrum", "tasks", "before", "network", "rotation-6")
+    } | {"rotation-12-42.npz"}
+    assert not (run.path / "work").exists()
+
+
+def results(shares, *, model="mlp") -> Results:
+    """Results in which these shares of neighbors grew as much as what was learned."""
+    shares = np.asarray(shares, float)
+    s, t = shares.shape
+    turned = Turned(
+        score=np.full((s, t), 2.0),
+        neighbor_score=np.full((s, t), 3.0),
+        rank=1 + (shares * 40).astype(int),
+        num_neighbors=np.full((s, t), 40),
+        exceeded_by=shares,
+        neighbors=np.ones((s, t, 3)),
+    )
+    return Results(
+        data="digits",
+        model=model,
+        num_train=100,
+        num_test=50,
+        seeds=tuple(range(s)),
+        index=np.arange(9, 9 + t),
+        accuracy=np.full((s, t), 0.7),
+        loss=np.full((s, t), 0.1),
+        degenerate=np.zeros((s, t), bool),
+        diverged=np.zeros((s, t), bool),
+        turned=dict.fromkeys(("all", "train", "test"), turned),
+    )
+
+
+@pytest.mark.parametrize(
+    ("shares", "verdict"),
+    [
+        (np.zeros((1, 6)), "confirmed"),
+        (np.full((5, 6), 0.05), "confirmed"),  # one of twenty is in the top 5 %
+        (np.full((1, 6), 0.5), "refuted"),
+        (np.pad(np.full((5, 1), 0.3), ((0, 0), (5, 0))), "refuted"),  # for every j
+        ([[0, 0, 0, 0, 0, 0.3]], "inconclusive"),  # one task of six
+        (np.pad([[0.0], [0.0], [0.0], [0.0], [0.4]], ((0, 0), (5, 0))), "inconclusive"),
+        (np.zeros((1, 4)), "inconclusive"),
+        (np.zeros((3, 6)), "inconclusive"),
+    ],
+)
+def test_the_claim_follows_from_the_shares(shares, verdict):
+    (claim,) = claims(results(shares))
+    assert (claim.id, claim.verdict) == ("D10", verdict)
+
+
+def test_too_small_a_run_says_why():
+    assert "4 tasks of use, at least 5" in claims(results(np.zeros((1, 4))))[0].remark
+    assert "3 seeds" in claims(results(np.zeros((3, 6))))[0].remark
+    assert claims(results(np.zeros((3, 6)), model="resnet18"))[0].verdict == "confirmed"
+
+
+def test_degenerate_tasks_and_those_without_neighbors_are_left_out():
+    whole = results(np.pad(np.full((1, 2), 0.9), ((0, 0), (5, 0))))
+    degenerate = whole.degenerate.copy()
+    degenerate[0, 5] = True
+    turned = dataclasses.replace(
+        whole.turned["all"], num_neighbors=np.array([[4] * 6 + [0]])
+    )
+    clean = dataclasses.replace(
+        whole, degenerate=degenerate, turned=dict.fromkeys(whole.turned, turned)
+    )
+    assert claims(whole)[0].verdict != "confirmed"
+    assert claims(clean)[0].verdict == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"num_modes": 14}, r"num_modes must lie in 16\.\.150.*neighbors up to 15"),
+        ({"num_samples": 16, "num_test": 4, "indices": None}, "16 samples are too few"),
+        ({"indices": (150,)}, r"0\.\.149"),
+        ({"seeds": 0}, "seeds must be at least 1, got 0"),
+        ({"recipe": tl.Recipe(batch_size=101)}, "A batch of 101 does not fit 100"),
+    ],
+)
+def test_impossible_configs_raise_before_any_work(change, message, tmp_path):
+    few = dataclasses.replace(TOY, recipe=tl.Recipe(batch_size=8))
+    config = dataclasses.replace(few, **change)
+    with pytest.raises(ValueError, match=message):
+        perform(EXPERIMENTS, "rotation", config, tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("statistics", ["running", "initial"])
+def test_batch_statistics_of_the_trained_kernel_are_a_choice(statistics, tmp_path):
+    config = dataclasses.replace(
+        TOY,
+        model="resnet18",
+        num_samples=40,
+        num_test=8,
+        indices=(4,),
+        num_modes=8,
+        statistics=statistics,
+        recipe=tl.Recipe(epochs=1, batch_size=16),
+    )
+    with store.create(tmp_path, "rotation", config) as folder:
+        computing.run(config, folder, progress=False)
+        after = folder.arrays("rotation-4-42")["all"]
+    assert np.isfinite(after).all() and (after > 0).all()
