@@ -1,11 +1,17 @@
 """Claims on results whose truth is known."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
-from tangentlab.experiments.eigenfunctions.claims import claims, trends
+from tangentlab.experiments.eigenfunctions.claims import about_accuracy, claims
+from tangentlab.experiments.eigenfunctions.crossing import crossing
+from tangentlab.experiments.eigenfunctions.dynamics import trends
 from tangentlab.experiments.eigenfunctions.results import Ended, Results
 from tangentlab.experiments.stages.indices import spread_indices
+
+FIVE = (1, 2, 3, 4, 5)
 
 
 def ended(accuracy: np.ndarray, **changes) -> Ended:
@@ -13,7 +19,7 @@ def ended(accuracy: np.ndarray, **changes) -> Ended:
     rising = np.tile(np.arange(1.0, t + 1), (s, 1))
     values = {
         "accuracy": accuracy,
-        "loss": rising,
+        "loss": np.full((s, t), 0.1),
         "iterations": rising,
         "distance": rising,
         "cosine": rising,
@@ -24,21 +30,31 @@ def ended(accuracy: np.ndarray, **changes) -> Ended:
 
 
 def results(
-    gap=0.05, shared=0.02, noise=0.002, num=44, seeds=(42,), slope=-0.06, **changes
+    gap=0.05, shared=0.02, noise=0.002, num=44, seeds=FIVE, slope=-0.06, **changes
 ) -> Results:
-    """Accuracies that fall with the index, with a common and an own fluctuation."""
+    """Accuracies that fall with the index, with a common and an own fluctuation.
+
+    `gap` is the lead of the linearization, one number or one for each task.
+    """
     rng = np.random.default_rng(0)
     index = np.array(spread_indices(num, 999))
     shape = (len(seeds), num)
     common = 0.95 + slope * np.log(index + 1) + shared * rng.normal(size=shape)
     network, linearized = (
-        ended(common + lead + noise * rng.normal(size=shape)) for lead in (0.0, gap)
+        ended(common + lead + noise * rng.normal(size=shape), **more)
+        for lead, more in (
+            (0.0, {"distance": np.tile(np.arange(1.0, num + 1), (len(seeds), 1))}),
+            (gap, {"loss": np.full(shape, 0.2)}),
+        )
     )
+    wobble = rng.normal(size=shape)
+    network = dataclasses.replace(network, distance=network.distance + 0.5 * wobble)
     balance = np.full(shape, 0.45)
     balance[:, 0] = 1.0
     values = {
         "data": "digits",
         "model": "mlp",
+        "optimizer": "sgd",
         "num_train": 500,
         "num_test": 100,
         "seeds": seeds,
@@ -48,6 +64,10 @@ def results(
         "chance": np.maximum(balance, 1 - balance),
         "degenerate": balance > 0.95,
         "unresolved": np.zeros(shape, bool),
+        "overlaps": tuple(0.785 + 0.01 * rng.normal(size=(len(seeds), num))),
+        "probability_gap": np.log(index + 1.0) + 0.1 * wobble,
+        "logit_gap": np.log(index + 1.0) + 0.1 * wobble,
+        "disagreement": np.ones(shape),
         "network": network,
         "linearized": linearized,
         "reference": None,
@@ -59,14 +79,15 @@ def verdicts(found: Results) -> dict[str, str]:
     return {claim.id: claim.verdict for claim in claims(found)}
 
 
-FIVE = (1, 2, 3, 4, 5)
-
-
 @pytest.mark.parametrize("seeds", [(42,), FIVE], ids=["one seed", "five"])
 def test_all_hold_where_all_is_true(seeds):
     found = claims(results(seeds=seeds))
-    assert [claim.id for claim in found] == ["D1", "D2", "D3", "D47"]
+    assert [claim.id for claim in found] == [
+        "D1", "D2", "D3", "D9", "D20", "D21", "D46", "D47"
+    ]  # fmt: skip
     assert {claim.verdict for claim in found} == {"confirmed"}
+    shown = [claim.id for claim in about_accuracy(found)]
+    assert shown == ["D1", "D2", "D3", "D47"]
     lead = found[2].findings[0].estimate
     assert lead.low < 0.05 < lead.high and lead.high - lead.low < 0.01
 
@@ -77,10 +98,26 @@ def test_all_hold_where_all_is_true(seeds):
         ({"slope": 0.0}, "D1"),
         ({"shared": 0.0, "noise": 0.02}, "D2"),
         ({"gap": -0.05}, "D3"),
-        ({"balance": np.full((1, 44), 0.5)}, "D47"),
+        ({"balance": np.full((5, 44), 0.5)}, "D47"),
+        ({"overlaps": tuple(0.7 + 0.01 * np.eye(5, 44))}, "D20"),
+        ({"linearized": "faster"}, "D21"),
+        ({"probability_gap": "falling"}, "D46"),
+        ({"network": "shrinking"}, "D9"),
     ],
 )
 def test_each_is_refused_where_it_is_false(change, claim):
+    whole = results()
+    known = {
+        "faster": dataclasses.replace(whole.linearized, loss=np.full((5, 44), 0.05)),
+        "falling": -whole.probability_gap,
+        "shrinking": dataclasses.replace(
+            whole.network, cosine=whole.network.cosine[:, ::-1]
+        ),
+    }
+    change = {
+        name: known[value] if isinstance(value, str) else value
+        for name, value in change.items()
+    }
     found = verdicts(results(**change))
     expected = "inconclusive" if claim == "D2" else "refuted"
     assert found.pop(claim) == expected
@@ -88,7 +125,7 @@ def test_each_is_refused_where_it_is_false(change, claim):
 
 
 def test_rank_agreement_by_the_common_fall_alone_is_not_enough():
-    (_, agreement, *_) = claims(results(shared=0.0, noise=0.02))
+    (_, agreement, *_) = claims(results(shared=0.0, noise=0.02, seeds=(42,)))
     partial, raw = agreement.findings
     assert raw.estimate.low > 0.8 and raw.verdict is None
     assert partial.estimate.low < 0 < partial.estimate.high
@@ -106,8 +143,8 @@ def test_too_few_tasks_or_seeds_cannot_be_told():
 
 def test_degenerate_and_diverged_tasks_do_not_count():
     whole = results()
-    bad = np.zeros((1, 44), bool)
-    bad[0, 5:9] = True
+    bad = np.zeros((5, 44), bool)
+    bad[:, 5:9] = True
     wild = whole.network.accuracy.copy()
     wild[bad] = 0.0
     outliers = ended(wild, diverged=bad)
@@ -118,15 +155,85 @@ def test_degenerate_and_diverged_tasks_do_not_count():
 
 
 def test_nothing_to_measure_cannot_be_told():
-    everything = np.ones((1, 44), bool)
+    everything = np.ones((5, 44), bool)
     found = claims(results(degenerate=everything))
-    assert {claim.verdict for claim in found[:3]} == {"inconclusive"}
+    assert {claim.verdict for claim in found[:4]} == {"inconclusive"}
     assert np.isnan(found[0].findings[0].estimate.value)
+    empty = results(overlaps=(np.empty(0),) * 5)
+    assert verdicts(empty)["D20"] == "inconclusive"
+
+
+def test_what_was_judged_says_against_what():
+    for claim in claims(results()):
+        for finding in claim.findings:
+            assert (finding.threshold is None) == (finding.verdict is None)
+    (few, *_) = claims(results(num=11))
+    assert {finding.threshold for finding in few.findings} == {None}
+
+
+def test_steps_that_are_never_reached_are_reported_as_ties():
+    steps = np.full((5, 44), np.inf)
+    slow = ended(results().network.accuracy, iterations=steps)
+    (claim,) = (c for c in claims(results(network=slow)) if c.id == "D9")
+    assert "215 of 215 runs of the network" in claim.remark
+    assert claim.verdict == "inconclusive"  # constants have no correlation
+
+
+def test_a_loss_of_exactly_zero_counts_as_small():
+    zero = ended(results().network.accuracy, loss=np.zeros((5, 44)))
+    assert verdicts(results(network=zero))["D21"] == "confirmed"
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [({}, "confirmed"), ({"gap": -0.05}, "refuted"), ({"num": 11}, "inconclusive")],
+    ids=["true", "false", "small"],
+)
+def test_under_adam_all_three_must_stay(change, verdict):
+    (claim,) = claims(results(optimizer="adam", **change))
+    assert (claim.id, claim.verdict) == ("D4", verdict)
+    assert len(claim.findings) == 5
+
+
+INDEX = np.array(spread_indices(44, 999))
+
+
+@pytest.mark.parametrize("seeds", [(42,), FIVE], ids=["one seed", "five"])
+@pytest.mark.parametrize(
+    ("gap", "verdict"),
+    [
+        (np.where(INDEX < 500, 0.05, -0.05), "confirmed"),
+        (np.where(INDEX < 500, -0.05, 0.05), "confirmed"),
+        (np.full(44, 0.05), "refuted"),
+        (np.where(INDEX < 20, 0.05, -0.05), "refuted"),
+        (np.zeros(44), "inconclusive"),
+    ],
+    ids=["near 500", "the other way", "never", "near 20", "nothing"],
+)
+def test_curves_of_lenet_on_mnist_cross_near_500(gap, verdict, seeds):
+    found = results(gap=gap, data="mnist", model="lenet", seeds=seeds)
+    (claim,) = claims(found)
+    assert (claim.id, claim.verdict) == ("D5", verdict)
+
+
+def test_an_mlp_on_mnist_needs_to_fall_alone():
+    (claim,) = claims(results(data="mnist"))
+    assert claim.verdict == "confirmed" and len(claim.findings) == 2
+    (claim,) = claims(results(data="mnist", slope=0.0))
+    assert claim.verdict == "refuted"
+
+
+def test_the_crossing_is_between_the_tasks_around_it():
+    index = np.array([0, 9, 99, 999])
+    gap = np.array([[1.0, 1.0, 1.0, -1.0], [1.0, -1.0, -1.0, -1.0], [1.0] * 4])
+    rows = np.broadcast_to(index, gap.shape)
+    expected = [np.sqrt(100 * 1000) - 1, np.sqrt(10) - 1, np.inf]
+    np.testing.assert_allclose(crossing(gap, rows), expected)
 
 
 def test_runs_that_never_reached_the_loss_rank_last():
-    steps = np.arange(1.0, 45)[None].copy()
-    steps[0, 30:] = np.inf
+    steps = np.tile(np.arange(1.0, 45), (5, 1))
+    steps[:, 30:] = np.inf
     slow = ended(results().network.accuracy, iterations=steps)
     found = {f.name: f.estimate.value for f in trends(results(network=slow))}
     assert found["linearization, steps to a loss of 0.01"] == pytest.approx(1.0)

@@ -1,4 +1,5 @@
 import dataclasses
+import inspect
 import re
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tangentlab.experiments import (
     perform,
 )
 from tangentlab.experiments.eigenfunctions import EXPERIMENT, Eigenfunctions, computing
+from tangentlab.experiments.eigenfunctions.rates import best
+from tangentlab.experiments.stages import opening
 from tangentlab.experiments.stages.training import is_dual
 
 TOY = Eigenfunctions(
@@ -39,7 +42,7 @@ def outcome(tmp_path_factory):
 
 
 def test_every_field_of_the_config_is_read():
-    source = Path(computing.__file__).read_text()
+    source = "".join(map(inspect.getsource, (computing, opening)))
     for field in dataclasses.fields(Eigenfunctions):
         assert re.search(rf"config\.{field.name}\b", source), field.name
 
@@ -108,7 +111,7 @@ def test_divergence_is_flagged_and_left_out(tmp_path):
 
 def test_the_test_split_does_not_move_with_the_training_size():
     small = dataclasses.replace(TOY, num_samples=200)
-    parts = [computing.load(config).dataset for config in (TOY, small)]
+    parts = [opening.open_samples(config).dataset for config in (TOY, small)]
     tests = [part.x[part.num_train :] for part in parts]
     assert len(parts[0].x) != len(parts[1].x)
     np.testing.assert_array_equal(tests[0], tests[1])
@@ -119,6 +122,8 @@ def test_report_is_rebuilt_from_the_folder_alone(outcome):
     figures = {path.stem for path in outcome.files.figures}
     assert figures == {
         "accuracy",
+        "lead",
+        "approximation",
         "spectrum",
         "energy",
         "growth",
@@ -165,6 +170,11 @@ def test_demo_is_a_config_of_the_experiment():
         ({"num_pairs": 50}, r"num_pairs must lie in 51\.\.240"),
         ({"seeds": 0}, "seeds must be at least 1, got 0"),
         ({"reference_epochs": -1}, "reference_epochs must be at least 0"),
+        ({"rates": (0.1,)}, "at least two learning rates above 0, got"),
+        (
+            {"rates": (0.1, 0.01), "recipe": tl.Recipe(batch_size=170)},
+            "A batch of 170 does not fit 162",
+        ),
         ({"recipe": tl.Recipe(batch_size=200)}, "A batch of 200 does not fit 180"),
         (
             {"recipe": tl.Recipe(optimizer="adam"), "linearized_in": "function"},
@@ -184,6 +194,33 @@ def test_function_space_is_for_all_that_it_can_do():
     adam = tl.Recipe(optimizer="adam")
     assert is_dual("auto", tl.Recipe()) and is_dual("function", tl.Recipe())
     assert not is_dual("weights", tl.Recipe()) and not is_dual("auto", adam)
+
+
+@pytest.mark.slow
+def test_each_model_gets_the_rate_that_was_best_on_samples_kept_back(tmp_path):
+    rates = (1e-6, 0.05)
+    config = dataclasses.replace(
+        TOY, indices=(1, 3), seeds=2, rates=rates, gram_on_disk=False
+    )
+    run = compute(config, tmp_path)
+    tried = run.arrays("rates-42")
+    assert tried["rates"].tolist() == [*rates] and tried["index"].tolist() == [1, 3]
+    for model in ("network", "linearized"):
+        assert tried[model][1].mean() > tried[model][0].mean()
+        # 162 samples are left, and 18 kept back; none is a test sample.
+        assert run.arrays(f"{model}-rate0-42")["test_outputs"].shape == (2, 18)
+        assert run.arrays(f"{model}-43")["train_loss"][:, -1].max() < 0.7
+    report = EXPERIMENT.report(run)
+    (shown,) = (s.table for s in report.sections if s.title.startswith("How both fit"))
+    assert shown is not None
+    assert [row.cells[0] for row in shown.rows] == [*rates]
+    assert ["✓" in row.cells[1] for row in shown.rows] == [False, True]
+
+
+def test_a_rate_that_diverged_comes_last():
+    accuracy = np.array([[0.9, np.nan], [0.6, 0.6], [0.5, 0.9], [0.7, 0.7]])
+    assert best(accuracy) == 2
+    assert best(np.full((3, 2), np.nan)) == 0
 
 
 @pytest.mark.slow

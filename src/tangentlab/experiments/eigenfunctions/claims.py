@@ -1,41 +1,43 @@
 """What the eigenfunctions experiment says about the paper's claims.
 
 Tasks that are degenerate, or on which training diverged, are left out, and so is the
-leading eigenfunction. With one seed intervals are over tasks: they say what other
-indices would have given, and nothing about other initializations. With several they are
-over seeds.
+leading eigenfunction. A run with Adam speaks about D4 and one on MNIST about D5; every
+other run about the rest.
 """
-
-from collections.abc import Callable
 
 import numpy as np
 
-from ...analysis import (
-    Claim,
-    Estimate,
-    Finding,
-    Verdict,
-    all_of,
-    bootstrap,
-    judge,
-    kendall,
-    mean,
-    mean_gap,
-    partial_spearman,
-    spearman,
-)
+from ...analysis import Claim, Finding, Verdict, all_of
 from ...tasks.record import DEGENERATE
+from .crossing import ON_MNIST, crosses
+from .dynamics import converges_slower, grows, keeps_signs, strays
+from .measuring import (
+    FIRST_TO_LEAD,
+    TASKS_TO_AGREE,
+    TASKS_TO_FALL,
+    TASKS_TO_LEAD,
+    agreement,
+    falls,
+    fewest,
+    lead,
+    too_small,
+    used,
+)
 from .results import Results
 
-_LEAST_SEEDS = 5
-_LEAST_SEEDS_RESNET = 3
-_FALL = -0.8
-_TASKS_TO_FALL, _TASKS_TO_AGREE, _TASKS_TO_LEAD = 20, 40, 5
-_FIRST_TO_LEAD = 10
+_FALLS = "Spearman's ρ of index and accuracy below −0.8, with all of its interval"
+_AGREES = (
+    "partial Spearman's ρ of the two accuracies, given the logarithm of the index, "
+    "above 0, with all of its interval"
+)
+_LEADS = (
+    f"mean paired gap in accuracy over indices from {FIRST_TO_LEAD} on above 0, with "
+    "all of its interval"
+)
 
 
 def claims(results: Results) -> tuple[Claim, ...]:
-    """Measure D1, D2, D3 and D47.
+    """Measure what a run can tell.
 
     Args:
         results: Of a run.
@@ -43,89 +45,115 @@ def claims(results: Results) -> tuple[Claim, ...]:
     Returns:
         The claims with their verdicts.
     """
-    return (_falls(results), _agrees(results), _leads(results), _leading(results))
-
-
-def trends(results: Results) -> tuple[Finding, ...]:
-    """How steps to a small loss, and distances, grow with the index (D9).
-
-    Args:
-        results: Of a run.
-
-    Returns:
-        Kendall's tau-b for both models. Runs that never reached the loss are ties at
-        the maximum.
-    """
-    index, use = _index(results), _used(results)
-    measures = {
-        "steps to a loss of 0.01": "iterations",
-        "distance": "distance",
-        "cosine distance": "cosine",
-    }
-    return tuple(
-        Finding(
-            f"{model}, {name}",
-            _estimate(results, kendall, use, index, getattr(ended, field)),
-        )
-        for name, field in measures.items()
-        for model, ended in zip(("network", "linearization"), results.pair, strict=True)
+    if results.optimizer == "adam":
+        return (_same_under_adam(results),)
+    if results.data == "mnist":
+        return (_on_mnist(results),)
+    return (
+        _falls(results),
+        _agrees(results),
+        _leads(results),
+        grows(results),
+        keeps_signs(results),
+        converges_slower(results),
+        strays(results),
+        _leading(results),
     )
 
 
+def about_accuracy(judged: tuple[Claim, ...]) -> tuple[Claim, ...]:
+    """Claims that the main figure shows.
+
+    Args:
+        judged: All claims of a run.
+
+    Returns:
+        Those that follow from accuracies and class balance.
+    """
+    shown = ("D1", "D2", "D3", "D4", "D5", "D47")
+    return tuple(claim for claim in judged if claim.id in shown)
+
+
 def _falls(results: Results) -> Claim:
-    index, use = _index(results), _used(results)
-    estimates = [
-        _estimate(results, spearman, use, index, ended.accuracy)
-        for ended in results.pair
-    ]
-    doubt = _doubt(results, int(use.sum(axis=1).min()), _TASKS_TO_FALL)
-    verdicts = _verdicts(doubt, estimates, _FALL, above=False)
+    found = falls(results)
     return Claim(
         "D1",
         "Accuracy falls with the index, for both models",
-        "Spearman's ρ of index and accuracy below −0.8, with all of its interval; "
-        f"at least {_TASKS_TO_FALL} tasks",
-        tuple(map(Finding, ("network", "linearization"), estimates, verdicts)),
-        all_of([each or "inconclusive" for each in verdicts]),
-        doubt,
+        f"{_FALLS}; at least {TASKS_TO_FALL} tasks",
+        found,
+        _together(found),
+        _doubt_of_fall(results),
         "ρ below −0.8",
     )
 
 
 def _agrees(results: Results) -> Claim:
-    index, use = _index(results), _used(results)
-    pair = [ended.accuracy for ended in results.pair]
-    raw = _estimate(results, spearman, use, *pair)
-    partial = _estimate(results, partial_spearman, use, *pair, index)
-    doubt = _doubt(results, int(use.sum()), _TASKS_TO_AGREE)
-    (verdict,) = _verdicts(doubt, [partial], 0.0, above=True)
+    partial, raw = agreement(results)
     return Claim(
         "D2",
         "Both models rank tasks alike, beyond the common fall",
-        "partial Spearman's ρ of the two accuracies, given the logarithm of the index, "
-        f"above 0, with all of its interval; at least {_TASKS_TO_AGREE} tasks",
-        (Finding("partial", partial, verdict), Finding("raw", raw)),
-        verdict or "inconclusive",
-        doubt,
+        f"{_AGREES}; at least {TASKS_TO_AGREE} tasks",
+        (partial, raw),
+        _together((partial,)),
+        too_small(results, int(used(results).sum()), TASKS_TO_AGREE),
         "partial ρ above 0",
     )
 
 
 def _leads(results: Results) -> Claim:
-    use = _used(results) & (_index(results) >= _FIRST_TO_LEAD)
-    network, linearized = (ended.accuracy for ended in results.pair)
-    gap = _estimate(results, mean_gap, use, linearized, network)
-    doubt = _doubt(results, int(use.sum(axis=1).min()), _TASKS_TO_LEAD)
-    (verdict,) = _verdicts(doubt, [gap], 0.0, above=True)
+    found = lead(results)
+    use = used(results, FIRST_TO_LEAD)
     return Claim(
         "D3",
         "The linearization is ahead of the network",
-        f"mean paired gap in accuracy over indices from {_FIRST_TO_LEAD} on above 0, "
-        f"with all of its interval; at least {_TASKS_TO_LEAD} tasks",
-        (Finding("linearization − network", gap, verdict, percent=True),),
-        verdict or "inconclusive",
-        doubt,
+        f"{_LEADS}; at least {TASKS_TO_LEAD} tasks",
+        (found,),
+        _together((found,)),
+        too_small(results, fewest(use), TASKS_TO_LEAD),
         "mean gap above 0",
+    )
+
+
+def _same_under_adam(results: Results) -> Claim:
+    """D1, D2 and D3 at once: the claim is that all three stay."""
+    partial, raw = agreement(results)
+    found = tuple(each._replace(name=f"fall, {each.name}") for each in falls(results))
+    found += partial._replace(name="agreement, partial"), lead(results)
+    use = used(results)
+    doubts = (
+        _doubt_of_fall(results),
+        too_small(results, int(use.sum()), TASKS_TO_AGREE),
+    )
+    return Claim(
+        "D4",
+        "Fall, agreement and lead are the same under Adam",
+        f"D1, D2 and D3 under Adam: {_FALLS}; {_AGREES}; {_LEADS}. At least "
+        f"{TASKS_TO_FALL} tasks for the first, {TASKS_TO_AGREE} for the second",
+        (*found, raw._replace(name="agreement, raw")),
+        _together(found),
+        "; ".join(dict.fromkeys(filter(None, doubts))),
+        "D1, D2 and D3 hold",
+    )
+
+
+def _on_mnist(results: Results) -> Claim:
+    found = tuple(each._replace(name=f"fall, {each.name}") for each in falls(results))
+    verdict = _together(found)
+    remark = _doubt_of_fall(results)
+    criterion = f"{_FALLS}; at least {TASKS_TO_FALL} tasks"
+    if results.model == "lenet":
+        more, crossed, why = crosses(results)
+        found, verdict = (*found, *more), all_of([verdict, crossed])
+        remark = "; ".join(filter(None, [remark, why]))
+        criterion += f"; {ON_MNIST}"
+    return Claim(
+        "D5",
+        "On MNIST accuracy falls as well, and the curves of LeNet cross near 500",
+        criterion,
+        found,
+        verdict,
+        remark,
+        "ρ below −0.8" + (", a crossing" if results.model == "lenet" else ""),
     )
 
 
@@ -159,46 +187,9 @@ def _leading(results: Results) -> Claim:
     )
 
 
-def _estimate(
-    results: Results,
-    statistic: Callable[..., np.ndarray],
-    use: np.ndarray,
-    *columns: np.ndarray,
-) -> Estimate:
-    """Over tasks for one seed, over seeds for several."""
-    rows = zip(use, *columns, strict=True)
-    chosen = [[column[some] for column in each] for some, *each in rows]
-    if min(len(each[0]) for each in chosen) == 0:
-        return Estimate(np.nan, np.nan, np.nan, np.empty(0))
-    if len(results.seeds) == 1:
-        return bootstrap(statistic, *chosen[0])
-    return bootstrap(mean, [float(statistic(*each)) for each in chosen])
+def _together(found: tuple[Finding, ...]) -> Verdict:
+    return all_of([each.verdict or "inconclusive" for each in found])
 
 
-def _verdicts(
-    doubt: str, estimates: list[Estimate], threshold: float, *, above: bool
-) -> list[Verdict | None]:
-    if doubt:
-        return [None] * len(estimates)
-    return [*judge(estimates, threshold, above=above)]
-
-
-def _doubt(results: Results, num_tasks: int, least: int) -> str:
-    """Why a run is too small to tell; empty if it is not."""
-    if num_tasks < least:
-        return f"{num_tasks} tasks of use, at least {least} are needed"
-    resnet = results.model.lower().startswith("resnet")
-    seeds = _LEAST_SEEDS_RESNET if resnet else _LEAST_SEEDS
-    if 1 < len(results.seeds) < seeds:
-        return (
-            f"{len(results.seeds)} seeds, an interval over seeds needs at least {seeds}"
-        )
-    return ""
-
-
-def _used(results: Results) -> np.ndarray:
-    return results.usable & (results.index > 0)[None]
-
-
-def _index(results: Results) -> np.ndarray:
-    return np.broadcast_to(results.index, results.balance.shape)
+def _doubt_of_fall(results: Results) -> str:
+    return too_small(results, fewest(used(results)), TASKS_TO_FALL)

@@ -22,10 +22,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import jax
 import numpy as np
 
-from ... import models, tasks
+from ... import tasks
 from ...data import Dataset
 from ...kernels.request import Precision
 from ...models import Activation, ModelName
@@ -34,7 +33,7 @@ from ...store import RunFolder
 from ...training import Recipe
 from ..stages.indices import choose_indices
 from ..stages.kernel import compute_gram, keeps_gram, make_tasks, num_pairs, saved_tasks
-from ..stages.samples import Samples, load_samples
+from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
 from ..stages.training import (
     Job,
@@ -44,6 +43,7 @@ from ..stages.training import (
     learn_linearized,
     learn_network,
 )
+from .rates import choose_rates, num_left
 
 REFERENCE = "reference"
 
@@ -79,6 +79,10 @@ class Eigenfunctions:
     needed for intervals over initializations."""
     recipe: Recipe = Recipe()
     """How both models are trained."""
+    rates: tuple[float, ...] | None = None
+    """Learning rates to choose from, for each model the one that answers best on a
+    tenth of the training samples kept back, of the first seed; by default that of the
+    recipe. The paper does not tell its rate of Adam."""
     linearized_in: Space = "auto"
     """Train the linearization in function space, from its Gram matrix, or in the space
     of weights; by default the former, and the latter for adam."""
@@ -99,14 +103,6 @@ DEMO = Eigenfunctions(num_indices=26)
 """What `tangentlab demo` runs: the embedded digits, half a minute on 2 cores."""
 
 
-class _Keys(NamedTuple):
-    """Sub-keys by name; `init` is the seed's key itself, as in the paper."""
-
-    init: jax.Array
-    subset: jax.Array
-    batches: jax.Array
-
-
 class _Plan(NamedTuple):
     """What is done for each seed."""
 
@@ -123,89 +119,70 @@ def run(config: Eigenfunctions, folder: RunFolder, *, progress: bool) -> None:
         folder: Where to write; what is there from before an interruption is used.
         progress: Show progress bars.
     """
-    samples = load(config)
+    samples = open_samples(config)
     plan = _plan(config, samples.dataset)
-    model = models.build(
-        config.model, samples.dataset.shape, activation=config.activation
-    )
-    seeds = range(config.seed, config.seed + config.seeds)
-    for number in seeds:
-        keys = _keys(number)
-        seed = Seed(
-            number,
-            model,
-            model.init(keys.init),
-            samples.dataset,
-            keys.batches,
-            folder,
-            progress,
-            several=config.seeds > 1,
-        )
+    seeds = []
+    for seed in open_seeds(config, samples.dataset, folder, progress=progress):
         _compute(config, plan, seed)
+        seeds.append(seed.number)
     _save_gallery(folder, samples.raw, config.seed)
-    _log(folder, model.name, samples.dataset, list(seeds))
-
-
-def load(config: Eigenfunctions) -> Samples:
-    """The samples of a run.
-
-    Args:
-        config: Data set and sizes.
-
-    Returns:
-        The same samples for all of its seeds.
-    """
-    return load_samples(
-        config.data,
-        config.directory,
-        config.num_samples,
-        config.num_test,
-        key=_keys(config.seed).subset,
-    )
+    _log(folder, config.model, samples.dataset, seeds)
 
 
 def _compute(config: Eigenfunctions, plan: _Plan, seed: Seed) -> None:
     """Everything of one seed; the Gram matrix is gone when the network is trained."""
     _compute_kernel(config, plan, seed)
-    for job in _jobs(config, seed):
-        if not plan.dual:
+    if not plan.dual:
+        for job in _jobs(config, seed, "linearized"):
             learn_linearized(seed, job)
+    for job in _jobs(config, seed, "network"):
         learn_network(seed, job)
 
 
 def _compute_kernel(config: Eigenfunctions, plan: _Plan, seed: Seed) -> None:
-    jobs = list(_jobs(config, seed)) if seed.has("tasks") else []
+    made = seed.has("tasks")
+    jobs = list(_jobs(config, seed, "linearized")) if made else []
     learned = all(seed.has(job.results("linearized")) for job in jobs)
-    if jobs and (learned or not plan.dual):
+    if made and (learned or not plan.dual):
         return
     K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
-    if not jobs:
+    if not made:
         make_tasks(seed, K, plan.indices, plan.num_pairs)
     if plan.dual:
-        for job in _jobs(config, seed):
+        for job in _jobs(config, seed, "linearized"):
             kept = keeps_gram(config.gram_on_disk)
             learn_dual(seed, job, K, resumable=kept)
 
 
-def _jobs(config: Eigenfunctions, seed: Seed) -> Iterator[Job]:
-    yield Job("", saved_tasks(seed), config.recipe)
+def _jobs(config: Eigenfunctions, seed: Seed, model: str) -> Iterator[Job]:
+    made, recipe = saved_tasks(seed), config.recipe
+    if config.rates is not None:
+        first = _of_first(config, seed)
+        chosen = choose_rates(first, saved_tasks(first), recipe, config.rates)
+        recipe = dataclasses.replace(recipe, learning_rate=chosen[model])
+    yield Job("", made, recipe)
     if config.reference_epochs:
-        recipe = dataclasses.replace(config.recipe, epochs=config.reference_epochs)
-        yield Job(REFERENCE, [tasks.cifar2(seed.dataset)], recipe)
+        longer = dataclasses.replace(recipe, epochs=config.reference_epochs)
+        yield Job(REFERENCE, [tasks.cifar2(seed.dataset)], longer)
+
+
+def _of_first(config: Eigenfunctions, seed: Seed) -> Seed:
+    """The first seed, on which rates are chosen before there is any other."""
+    return dataclasses.replace(seed, number=config.seed)
 
 
 def _plan(config: Eigenfunctions, dataset: Dataset) -> _Plan:
     """Refuse what cannot be done before the long work."""
     n = len(dataset.x)
     config.recipe.steps_per_epoch(dataset.num_train)
-    for name in ("seeds", "reference_epochs"):
-        least = 1 if name == "seeds" else 0
-        if getattr(config, name) < least:
-            raise ValueError(
-                f"{name} must be at least {least}, got {getattr(config, name)}."
-            )
+    if config.reference_epochs < 0:
+        raise ValueError(
+            f"reference_epochs must be at least 0, got {config.reference_epochs}."
+        )
     if config.reference_epochs:
         tasks.cifar2(dataset)
+    if config.rates is not None:
+        _check_rates(config.rates, config.recipe, dataset.num_train)
     indices = choose_indices(config.indices, config.num_indices, n)
     num = num_pairs(n, max(indices)) if config.num_pairs is None else config.num_pairs
     if not max(indices) < num <= n:
@@ -216,9 +193,13 @@ def _plan(config: Eigenfunctions, dataset: Dataset) -> _Plan:
     return _Plan(indices, num, is_dual(config.linearized_in, config.recipe))
 
 
-def _keys(seed: int) -> _Keys:
-    key = jax.random.key(seed)
-    return _Keys(key, *jax.random.split(key))
+def _check_rates(rates: tuple[float, ...], recipe: Recipe, num_train: int) -> None:
+    if len(rates) < 2 or min(rates) <= 0:
+        raise ValueError(
+            f"rates must be at least two learning rates above 0, got {rates}; for a "
+            "single one set recipe.learning_rate."
+        )
+    recipe.steps_per_epoch(num_left(num_train))
 
 
 def _log(folder: RunFolder, model: str, dataset: Dataset, seeds: list[int]) -> None:

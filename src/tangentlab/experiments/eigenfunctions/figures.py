@@ -10,6 +10,7 @@ from ...report.gallery import Gallery, gallery
 from ...report.style import style
 from ...spectra import PowerLaw
 from ...store import Run
+from ..stages import naming
 from .results import Ended, Results
 
 if TYPE_CHECKING:
@@ -55,16 +56,7 @@ def subject(results: Results) -> str:
     Returns:
         Such as `LeNet on CIFAR-10`.
     """
-    names = {
-        "mlp": "MLP",
-        "lenet": "LeNet",
-        "resnet18": "ResNet18",
-        "cifar10": "CIFAR-10",
-        "mnist": "MNIST",
-        "fashion_mnist": "Fashion-MNIST",
-    }
-    pair = (results.model, results.data)
-    return " on ".join(names.get(name, name) for name in pair)
+    return naming.subject(results.model, results.data)
 
 
 def accuracy_figure(results: Results, claims: tuple[Claim, ...]) -> "Figure":

@@ -3,13 +3,16 @@
 import numpy as np
 
 from ...analysis import Claim, Finding
-from ...report.claims import MARKS, estimate_text
+from ...report.claims import MARKS
 from ...report.page import Highlight, Report, Section
-from ...report.tables import Column, Row, Table
 from ...store import Run
 from . import figures as drawing
-from .claims import claims, trends
+from .claims import about_accuracy, claims
+from .dynamics import trends
+from .gap_figures import approximation_figure, lead_figure
+from .measuring import agreement, falls, lead
 from .results import Results, read_results
+from .tables import accuracy_table, rate_table, trend_table
 
 
 def report(run: Run) -> Report:
@@ -28,8 +31,8 @@ def report(run: Run) -> Report:
         title=title,
         summary=_summary(results),
         sections=tuple(_sections(run, results, judged)),
-        console_table=_table(results),
-        highlights=_highlights(results, judged),
+        console_table=accuracy_table(results),
+        highlights=_highlights(results),
         claims=judged,
         claims_caption=_caption(results),
     )
@@ -70,19 +73,18 @@ def _caption(results: Results) -> str:
     )
 
 
-def _highlights(results: Results, judged: tuple[Claim, ...]) -> tuple[Highlight, ...]:
-    by_id = {claim.id: claim for claim in judged}
-    lead, falls = by_id["D3"].findings[0], by_id["D1"].findings
-    agree = by_id["D2"].findings[1]
+def _highlights(results: Results) -> tuple[Highlight, ...]:
+    network, linearized = falls(results)
+    _, raw = agreement(results)
+    fall = "rank correlation of index and accuracy"
     return (
         Highlight(
-            _short(lead), "lead of the linearization, mean over indices from 10 on"
+            _short(lead(results)),
+            "lead of the linearization, mean over indices from 10 on",
         ),
-        Highlight(_short(falls[0]), "rank correlation of index and accuracy, network"),
-        Highlight(
-            _short(falls[1]), "rank correlation of index and accuracy, linearization"
-        ),
-        Highlight(_short(agree), "rank correlation of the two accuracies"),
+        Highlight(_short(network), f"{fall}, network"),
+        Highlight(_short(linearized), f"{fall}, linearization"),
+        Highlight(_short(raw), "rank correlation of the two accuracies"),
     )
 
 
@@ -94,85 +96,10 @@ def _short(finding: Finding) -> str:
     return text.replace("-", "−")
 
 
-def _table(results: Results) -> Table:
-    shown = drawing.accuracies(results)
-    close = "labels may depend on rounding: eigenvalues here are within the resolution"
-    flags = np.where(results.unresolved.any(axis=0), close, "")
-    flags = np.where(shown.degenerate, "degenerate: one class has over 95 %", flags)
-    flags = np.where(shown.diverged, "training diverged", flags)
-    columns = zip(
-        results.index,
-        results.eigenvalue.mean(axis=0),
-        results.balance.mean(axis=0),
-        shown.network,
-        shown.linearized,
-        flags,
-        strict=True,
-    )
-    rows = [
-        Row((int(i), *map(float, (lam, b, f, g, f - g))), str(why))
-        for i, lam, b, f, g, why in columns
-    ]
-    headings = (
-        Column("index", "d"),
-        Column("eigenvalue", ".4g"),
-        Column("class balance", ".1%"),
-        Column("network", ".1%"),
-        Column("linearized", ".1%"),
-        Column("advantage", "+.1%"),
-    )
-    over = "" if len(results.seeds) == 1 else f", mean over {len(results.seeds)} seeds"
-    caption = (
-        f"Test accuracy at the end of training{over}. Index 0 is the paper's phi_1, "
-        "number 1 in the figures; class balance is the share of class 1; advantage is "
-        "network minus linearization."
-    )
-    if results.reference is not None:
-        network, linearized = (ended.accuracy.mean() for ended in results.reference)
-        caption += (
-            f" For reference, the first five classes against the others: network "
-            f"{network:.1%}, linearized {linearized:.1%}."
-        )
-    return Table(headings, tuple(rows), caption)
-
-
-def _trend_table(results: Results) -> Table:
-    found = trends(results)
-    rows = []
-    for network, linearized in zip(found[::2], found[1::2], strict=True):
-        name = network.name.removeprefix("network, ")
-        rows.append(
-            Row(
-                (
-                    name,
-                    *(estimate_text(each.estimate) for each in (network, linearized)),
-                )
-            )
-        )
-    never = [int(np.isinf(ended.iterations).sum()) for ended in results.pair]
-    return Table(
-        (
-            Column("quantity", align="left"),
-            Column("network", align="left"),
-            Column("linearization", align="left"),
-        ),
-        tuple(rows),
-        "Kendall's tau-b of the index and each quantity, with 95 % intervals. The loss "
-        f"was never reached in {never[0]} runs of the network and {never[1]} of the "
-        "linearization, which rank as ties at the end.",
-    )
-
-
 def _sections(run: Run, results: Results, judged: tuple[Claim, ...]) -> list[Section]:
     made = [
-        Section(
-            "Accuracy against eigenfunction index",
-            "Where the blue curve is above the orange one, the linear model "
-            f"generalizes better than the network it came from. {_bars(results)} "
-            "Dashes are what the larger class alone would score. Below, the share of "
-            f"samples labeled 1, and {_verdicts(judged)}.",
-            {"accuracy": drawing.accuracy_figure(results, judged)},
-        ),
+        _accuracy_section(results, about_accuracy(judged)),
+        _gap_section(results, judged),
         Section(
             "The spectrum of the kernel",
             _spectrum_text(run, results),
@@ -187,13 +114,15 @@ def _sections(run: Run, results: Results, judged: tuple[Claim, ...]) -> list[Sec
             "parameters end from where they began. Triangles at the top: never within "
             "the epochs given.",
             {"growth": drawing.growth_figure(results)},
-            _trend_table(results),
+            trend_table(results, _trends(results, judged)),
         ),
         Section(
             "How both fit their training samples",
             "Mean training loss of each epoch, from the leading eigenfunctions to the "
-            "last. Same parameters at the start, same batches, same recipe.",
+            "last. Same parameters at the start, same batches, same recipe"
+            f"{' but for the rate' if run.config.rates else ''}.",
             {"training": drawing.training_figure(run, results)},
+            rate_table(run, results) if run.config.rates else None,
         ),
     ]
     if (run.path / "gallery.npz").is_file():
@@ -207,6 +136,37 @@ def _sections(run: Run, results: Results, judged: tuple[Claim, ...]) -> list[Sec
             )
         )
     return made
+
+
+def _trends(results: Results, judged: tuple[Claim, ...]) -> tuple[Finding, ...]:
+    """As they were judged; a run that speaks about other claims measures them here."""
+    found = [claim.findings for claim in judged if claim.id == "D9"]
+    return found[0] if found else trends(results)
+
+
+def _accuracy_section(results: Results, shown: tuple[Claim, ...]) -> Section:
+    return Section(
+        "Accuracy against eigenfunction index",
+        "Where the blue curve is above the orange one, the linear model "
+        f"generalizes better than the network it came from. {_bars(results)} "
+        "Dashes are what the larger class alone would score. Below, the share of "
+        f"samples labeled 1, and {_verdicts(shown)}.",
+        {"accuracy": drawing.accuracy_figure(results, shown)},
+    )
+
+
+def _gap_section(results: Results, judged: tuple[Claim, ...]) -> Section:
+    return Section(
+        "How far network and linearization are apart",
+        "Above 0 the linearization is ahead. Below, each dot is a task: how far the "
+        "two differ on the test samples against how far the network's weights went. "
+        "Dots that rise to the right within one color say that the linearization "
+        "tells most where weights stay near their start.",
+        {
+            "lead": lead_figure(results, judged),
+            "approximation": approximation_figure(results),
+        },
+    )
 
 
 def _bars(results: Results) -> str:

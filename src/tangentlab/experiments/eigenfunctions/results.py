@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.special import expit
 
 from ...store import Run
+from ..stages.kernel import NUM_PAIRS
 
 MODELS = ("network", "linearized")
 
@@ -41,6 +43,7 @@ class Results:
     Attributes:
         data: Name of the data set.
         model: Name of the network.
+        optimizer: Which both were trained by.
         num_train: Training samples.
         num_test: Test samples.
         seeds: The seeds.
@@ -50,6 +53,12 @@ class Results:
         chance: Test accuracy of the better constant answer.
         degenerate: One class has nearly all samples.
         unresolved: The next eigenvalue is within the resolution, or this one below it.
+        overlaps: For each seed what signs keep of its eigenfunctions, from index 1 on,
+            as far as rounding resolves them.
+        probability_gap: Root mean square difference of both models' probabilities on
+            the test samples.
+        logit_gap: Likewise, of their outputs.
+        disagreement: Share of test samples to which they give other labels.
         network: How the network ended.
         linearized: How its linearization ended.
         reference: Both on CIFAR2, in this order; None if that was not asked for.
@@ -57,6 +66,7 @@ class Results:
 
     data: str
     model: str
+    optimizer: str
     num_train: int
     num_test: int
     seeds: tuple[int, ...]
@@ -66,6 +76,10 @@ class Results:
     chance: Float[np.ndarray, "s t"]
     degenerate: Bool[np.ndarray, "s t"]
     unresolved: Bool[np.ndarray, "s t"]
+    overlaps: tuple[Float[np.ndarray, " k"], ...]
+    probability_gap: Float[np.ndarray, "s t"]
+    logit_gap: Float[np.ndarray, "s t"]
+    disagreement: Float[np.ndarray, "s t"]
     network: Ended
     linearized: Ended
     reference: tuple[Ended, Ended] | None
@@ -104,6 +118,7 @@ def read_results(run: Run) -> Results:
     return Results(
         data=facts["data"],
         model=facts["model"],
+        optimizer=run.config.recipe.optimizer,
         num_train=facts["num_train"],
         num_test=facts["num_test"],
         seeds=seeds,
@@ -113,10 +128,39 @@ def read_results(run: Run) -> Results:
         chance=of("chance"),
         degenerate=of("degenerate"),
         unresolved=of("unresolved") | of("below_resolution"),
+        overlaps=tuple(_overlaps(run.arrays(f"spectrum-{seed}")) for seed in seeds),
+        **_gaps(run, seeds),
         network=_ended(run, "network", seeds),
         linearized=_ended(run, "linearized", seeds),
         reference=reference,
     )
+
+
+def _overlaps(spectrum: dict[str, np.ndarray]) -> np.ndarray:
+    resolved = spectrum["eigenvalues"] >= spectrum["resolution"]
+    later = (np.arange(len(resolved)) > 0) & (np.arange(len(resolved)) < NUM_PAIRS)
+    return spectrum["overlap"][resolved & later].astype(float)
+
+
+def _gaps(run: Run, seeds: tuple[int, ...]) -> dict[str, np.ndarray]:
+    """How far both models are apart on the test samples."""
+    network, linearized = (
+        np.stack(
+            [run.arrays(f"{m}-{seed}")["test_outputs"].astype(float) for seed in seeds]
+        )
+        for m in MODELS
+    )
+    probabilities = [expit(outputs) for outputs in (network, linearized)]
+    with np.errstate(invalid="ignore", over="ignore"):  # a task may have diverged
+        return {
+            "probability_gap": _root_mean_square(np.subtract(*probabilities)),
+            "logit_gap": _root_mean_square(network - linearized),
+            "disagreement": ((network > 0) != (linearized > 0)).mean(axis=-1),
+        }
+
+
+def _root_mean_square(values: np.ndarray) -> np.ndarray:
+    return np.sqrt(np.mean(values**2, axis=-1))
 
 
 def _ended(run: Run, name: str, seeds: tuple[int, ...]) -> Ended:

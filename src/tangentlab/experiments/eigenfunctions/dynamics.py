@@ -1,0 +1,198 @@
+"""Claims about how training went, and what binarizing keeps: D9, D20, D21 and D46."""
+
+import numpy as np
+
+from ...analysis import (
+    Claim,
+    Estimate,
+    Finding,
+    Threshold,
+    all_of,
+    bootstrap,
+    kendall,
+    mean,
+    mean_gap,
+    partial_spearman,
+)
+from ..stages.judging import estimate
+from .measuring import (
+    NAMES,
+    TASKS_TO_AGREE,
+    TASKS_TO_FALL,
+    TASKS_TO_LEAD,
+    ZERO,
+    fewest,
+    index_of,
+    judged,
+    nothing,
+    too_small,
+    used,
+)
+from .results import Results
+
+PUBLISHED_OVERLAP = 0.78
+
+_GROWTH = Threshold(0.8, above=True)
+_CLOSE = Threshold(0.02, above=False)
+_MEASURES = {
+    "steps to a loss of 0.01": "iterations",
+    "distance": "distance",
+    "cosine distance": "cosine",
+}
+_SMALLEST = float(np.finfo(np.float32).tiny)  # a loss may round to zero
+
+
+def trends(results: Results) -> tuple[Finding, ...]:
+    """How steps to a small loss, and distances, grow with the index.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        Kendall's tau-b for both models, those of the network judged. Runs that never
+        reached the loss are ties at the maximum.
+    """
+    use = used(results)
+    doubt = too_small(results, fewest(use), TASKS_TO_FALL)
+    found = {}
+    for model, ended in zip(NAMES, results.pair, strict=True):
+        names = [f"{model}, {name}" for name in _MEASURES]
+        numbers = [
+            estimate(kendall, use, index_of(results), getattr(ended, field))
+            for field in _MEASURES.values()
+        ]
+        found[model] = (
+            judged(names, numbers, _GROWTH, doubt)
+            if model == NAMES[0]
+            else map(Finding, names, numbers)
+        )
+    return tuple(each for pair in zip(*found.values(), strict=True) for each in pair)
+
+
+def grows(results: Results) -> Claim:
+    """D9: harder tasks take more steps and lead farther away.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        The claim.
+    """
+    found = trends(results)
+    use = used(results)
+    never = [int((np.isinf(ended.iterations) & use).sum()) for ended in results.pair]
+    remark = (
+        f"ties at the maximum, never at the loss: {never[0]} of {int(use.sum())} runs "
+        f"of the network, {never[1]} of the linearization"
+    )
+    doubt = too_small(results, fewest(use), TASKS_TO_FALL)
+    return Claim(
+        "D9",
+        "Steps to a small loss and both distances grow with the index",
+        "Kendall's τ-b of index and each of the three, for the network, above 0.8 with "
+        f"all of its interval; at least {TASKS_TO_FALL} tasks; runs that never reach "
+        "the loss are ties at the maximum",
+        found,
+        all_of([each.verdict or "inconclusive" for each in found[::2]]),
+        "; ".join(filter(None, [doubt, remark])),
+        "τ above 0.8",
+    )
+
+
+def keeps_signs(results: Results) -> Claim:
+    """D20: what binarizing keeps of an eigenfunction.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        The claim.
+    """
+    overlaps = results.overlaps
+    number, distance = nothing(), nothing()
+    if min(map(len, overlaps)):
+        rows = overlaps[0] if len(overlaps) == 1 else [each.mean() for each in overlaps]
+        number, distance = bootstrap(mean, rows), bootstrap(_off, rows)
+    least = min(map(len, overlaps))
+    doubt = too_small(results, least, TASKS_TO_FALL)
+    (close,) = judged(["distance from 0.78"], [distance], _CLOSE, doubt)
+    return Claim(
+        "D20",
+        "Binarized eigenfunctions keep 0.78 of themselves",
+        "the mean of ‖v‖₁/√n over eigenfunctions from index 1 on, up to 1,000 of them "
+        "and as far as rounding resolves them, is within 0.02 of 0.78, with all of its "
+        f"interval; at least {TASKS_TO_FALL} eigenfunctions",
+        (close, Finding("mean overlap", number)),
+        close.verdict or "inconclusive",
+        "; ".join(filter(None, [doubt, f"over {least:,} eigenfunctions"])),
+        "0.78 ± 0.02",
+    )
+
+
+def converges_slower(results: Results) -> Claim:
+    """D21: the training loss in the end, linearization over network.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        The claim.
+    """
+    use = used(results)
+    network, linearized = (
+        np.log(np.maximum(ended.loss, _SMALLEST)) for ended in results.pair
+    )
+    ratio = estimate(mean_gap, use, linearized, network)
+    doubt = too_small(results, fewest(use), TASKS_TO_LEAD)
+    found = judged(["log loss ratio, linearization over network"], [ratio], ZERO, doubt)
+    return Claim(
+        "D21",
+        "Linearizations converge more slowly",
+        "mean paired log ratio of training losses in the last epoch, linearization "
+        "over network, above 0 with all of its interval; at least "
+        f"{TASKS_TO_LEAD} tasks",
+        found,
+        found[0].verdict or "inconclusive",
+        doubt,
+        "log ratio above 0",
+    )
+
+
+def strays(results: Results) -> Claim:
+    """D46: the farther the weights go, the less the linearization tells.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        The claim.
+    """
+    use, distance = used(results), results.network.distance
+    probabilities, logits, labels = (
+        _partial(results, use, gap, distance)
+        for gap in (results.probability_gap, results.logit_gap, results.disagreement)
+    )
+    doubt = too_small(results, int(use.sum()), TASKS_TO_AGREE)
+    found = judged(["partial ρ, probabilities"], [probabilities], ZERO, doubt)
+    return Claim(
+        "D46",
+        "The linearization is closest where weights stay near initialization",
+        "partial Spearman's ρ, given the logarithm of the index, of the distance the "
+        "network's weights went and the root mean square difference of its test "
+        "probabilities from the linearization's, above 0 with all of its interval; at "
+        f"least {TASKS_TO_AGREE} tasks",
+        (*found, Finding("logits", logits), Finding("share of other labels", labels)),
+        found[0].verdict or "inconclusive",
+        doubt,
+        "partial ρ above 0",
+    )
+
+
+def _partial(
+    results: Results, use: np.ndarray, gap: np.ndarray, distance: np.ndarray
+) -> Estimate:
+    return estimate(partial_spearman, use, gap, distance, index_of(results))
+
+
+def _off(overlaps: np.ndarray) -> np.ndarray:
+    return np.asarray(np.abs(mean(overlaps) - PUBLISHED_OVERLAP))

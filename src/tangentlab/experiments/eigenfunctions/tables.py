@@ -1,0 +1,124 @@
+"""The tables of the eigenfunctions experiment."""
+
+import numpy as np
+
+from ...analysis import Finding
+from ...report.claims import estimate_text
+from ...report.tables import Column, Row, Table
+from ...store import Run
+from . import figures as drawing
+from .rates import MODELS, best
+from .results import Results
+
+
+def accuracy_table(results: Results) -> Table:
+    """Accuracies of both models on each task.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        A row for each task.
+    """
+    shown = drawing.accuracies(results)
+    close = "labels may depend on rounding: eigenvalues here are within the resolution"
+    flags = np.where(results.unresolved.any(axis=0), close, "")
+    flags = np.where(shown.degenerate, "degenerate: one class has over 95 %", flags)
+    flags = np.where(shown.diverged, "training diverged", flags)
+    columns = zip(
+        results.index,
+        results.eigenvalue.mean(axis=0),
+        results.balance.mean(axis=0),
+        shown.network,
+        shown.linearized,
+        flags,
+        strict=True,
+    )
+    rows = [
+        Row((int(i), *map(float, (lam, b, f, g, f - g))), str(why))
+        for i, lam, b, f, g, why in columns
+    ]
+    headings = (
+        Column("index", "d"),
+        Column("eigenvalue", ".4g"),
+        Column("class balance", ".1%"),
+        Column("network", ".1%"),
+        Column("linearized", ".1%"),
+        Column("advantage", "+.1%"),
+    )
+    over = "" if len(results.seeds) == 1 else f", mean over {len(results.seeds)} seeds"
+    caption = (
+        f"Test accuracy at the end of training{over}. Index 0 is the paper's phi_1, "
+        "number 1 in the figures; class balance is the share of class 1; advantage is "
+        "network minus linearization."
+    )
+    if results.reference is not None:
+        network, linearized = (ended.accuracy.mean() for ended in results.reference)
+        caption += (
+            f" For reference, the first five classes against the others: network "
+            f"{network:.1%}, linearized {linearized:.1%}."
+        )
+    return Table(headings, tuple(rows), caption)
+
+
+def trend_table(results: Results, found: tuple[Finding, ...]) -> Table:
+    """How steps and distances grow with the index.
+
+    Args:
+        results: Of a run.
+        found: Their `trends`.
+
+    Returns:
+        A row for each quantity.
+    """
+    rows = []
+    for network, linearized in zip(found[::2], found[1::2], strict=True):
+        name = network.name.removeprefix("network, ")
+        rows.append(
+            Row(
+                (
+                    name,
+                    *(estimate_text(each.estimate) for each in (network, linearized)),
+                )
+            )
+        )
+    never = [int(np.isinf(ended.iterations).sum()) for ended in results.pair]
+    return Table(
+        (
+            Column("quantity", align="left"),
+            Column("network", align="left"),
+            Column("linearization", align="left"),
+        ),
+        tuple(rows),
+        "Kendall's tau-b of the index and each quantity, with 95 % intervals. The loss "
+        f"was never reached in {never[0]} runs of the network and {never[1]} of the "
+        "linearization, which rank as ties at the end.",
+    )
+
+
+def rate_table(run: Run, results: Results) -> Table:
+    """Which learning rate each model answered best with.
+
+    Args:
+        run: A run that chose among rates.
+        results: Its results.
+
+    Returns:
+        A row for each rate.
+    """
+    saved = run.arrays(f"rates-{results.seeds[0]}")
+    chosen = {model: best(saved[model]) for model in MODELS}
+    rows = []
+    for place, rate in enumerate(saved["rates"]):
+        cells = [
+            f"{saved[model][place].mean():.1%}" + " ✓" * (chosen[model] == place)
+            for model in MODELS
+        ]
+        rows.append(Row((float(rate), *cells)))
+    tasks = ", ".join(map(str, saved["index"]))
+    return Table(
+        (Column("learning rate", "g"), Column("network"), Column("linearization")),
+        tuple(rows),
+        "Mean accuracy on the tenth of the training samples that was kept back, on "
+        f"indices {tasks}; ✓ is the rate that was taken for all tasks and seeds.",
+    )
