@@ -1,0 +1,81 @@
+"""What measures anisotropy directions, D18 and D19, and the paper's identities.
+
+At the smallest scale directions of several initializations are found but not learned:
+an interval over initializations takes five of them.
+"""
+
+from ...experiments.identities import Identities
+from ...experiments.nads import NadStudy
+from ...training import Recipe
+from ..scales import Run, Runs
+
+_IDENTITIES = ("D15", "D16", "D17", "D22", "D23")
+_BOTH = ("D18", "D19")
+
+RUNS: Runs = {
+    "smoke": (
+        Run(
+            "identities",
+            Identities(
+                num_samples=150, num_draws=40_000, resnet_width=8, image_size=16
+            ),
+            _IDENTITIES,
+        ),
+        Run(
+            "nads",
+            NadStudy(model="mlp", size=8, num_average=64, only_pictures=True, seeds=5),
+            ("D18",),
+        ),
+        Run(
+            "nads",
+            NadStudy(
+                size=8,
+                num_average=16,
+                num_train=320,
+                num_test=1000,
+                linearized_in="weights",  # one program for all directions
+                recipe=Recipe(epochs=12, batch_size=32),
+            ),
+            ("D19",),
+        ),
+    ),
+    "laptop": (
+        Run(
+            "identities",
+            Identities(data="cifar10", num_draws=65_536, seeds=5),
+            _IDENTITIES,
+        ),
+        Run(
+            "nads",
+            NadStudy(
+                num_average=64,
+                num_train=1024,
+                num_test=1024,
+                seeds=5,
+                recipe=Recipe(epochs=30),
+            ),
+            _BOTH,
+        ),
+    ),
+    "gpu": (
+        Run(
+            "identities",
+            Identities(
+                data="cifar10",
+                model="lenet",
+                num_samples=1000,
+                num_draws=262_144,
+                num_images=1000,
+                seeds=5,
+            ),
+            _IDENTITIES,
+        ),
+        Run("nads", NadStudy(num_average=1024, seeds=5), _BOTH),
+        Run(
+            "nads",
+            NadStudy(model="resnet18", num_average=256, seeds=3, precision="high"),
+            _BOTH,
+        ),
+    ),
+}
+"""The paper shows LeNet and ResNet18 on images of 32 x 32 pixels in one channel."""
