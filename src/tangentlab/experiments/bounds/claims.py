@@ -1,0 +1,139 @@
+"""What the bounds say about the lecture's claims: D36, D37 and D38."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+
+from ...analysis import Claim, exactly
+from ...store import Run
+from ..stages.findings import few_draws, judged, over_draws, verdict_of
+
+_USEFUL = 0.5
+_KHINTCHINE = 2**-0.5
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The numbers of one case, draws first.
+
+    Attributes:
+        name: Of the case.
+        bound: For each size, then for each share of random labels.
+        error: Of the same predictors on samples left out.
+        true_labels: $y^T H^{-1} y$ at two jitters.
+        shuffled_labels: Of shuffled labels, at two jitters.
+        rademacher: Monte Carlo complexity over its bound.
+    """
+
+    name: str
+    bound: Float[np.ndarray, "r k"]
+    error: Float[np.ndarray, "r k"]
+    true_labels: Float[np.ndarray, "r 2"]
+    shuffled_labels: Float[np.ndarray, "r 2 s"]
+    rademacher: Float[np.ndarray, " r"]
+
+
+def read_measured(run: Run) -> tuple[Measured, ...]:
+    """Read a run.
+
+    Args:
+        run: A finished run of the bounds experiment.
+
+    Returns:
+        Its cases.
+    """
+    made = []
+    for number, name in enumerate(run.config.cases):
+        saved = run.arrays(f"case-{number}")
+        rows = np.concatenate([saved["by_size"], saved["by_share"]], axis=1)
+        ratio = saved["rademacher"][:, 0] / saved["rademacher"][:, 1]
+        labels = saved["true_labels"], saved["shuffled_labels"]
+        made.append(Measured(name, rows[..., 0], rows[..., 2], *labels, ratio))
+    return tuple(made)
+
+
+def claims(cases: tuple[Measured, ...], failure: float) -> tuple[Claim, ...]:
+    """Judge all claims.
+
+    Args:
+        cases: Of a run.
+        failure: Probability with which the bound may fail.
+
+    Returns:
+        D36, D37 and D38.
+    """
+    return _rademacher(cases), _separates(cases), _holds(cases, failure)
+
+
+def _rademacher(cases: tuple[Measured, ...]) -> Claim:
+    findings, draws = [], min(len(case.rademacher) for case in cases)
+    for case in cases:
+        ratio = over_draws(case.rademacher.tolist())
+        findings += [
+            judged(f"{case.name}, ratio up to 1", ratio, 1.0, above=False),
+            judged(f"{case.name}, from 0.71 on", ratio, _KHINTCHINE, above=True),
+        ]
+    return Claim(
+        "D36",
+        "The Rademacher complexity of the tangent ball is at most W √tr H / n, and "
+        "that is sharp up to √2",
+        "Monte Carlo mean over bound in [1/√2, 1], with all of its interval over draws",
+        tuple(findings),
+        verdict_of(findings, draws),
+        few_draws(draws),
+        "ratio in [0.71, 1]",
+    )
+
+
+def _separates(cases: tuple[Measured, ...]) -> Claim:
+    findings, draws = [], min(len(case.true_labels) for case in cases)
+    for case in cases:
+        least = case.shuffled_labels.min(axis=-1)
+        for column, jitter in enumerate(("", ", ten times the jitter")):
+            ratio = case.true_labels[:, column] / least[:, column]
+            name = f"{case.name}, true over smallest shuffled{jitter}"
+            findings.append(judged(name, over_draws(ratio.tolist()), 1.0, above=False))
+    return Claim(
+        "D37",
+        "Yᵀ H⁻¹ Y tells true labels from random ones",
+        "true labels cost less than every one of the shuffled label vectors, also with "
+        "ten times the jitter: ratio to the smallest of them below 1, with all of its "
+        "interval over draws",
+        tuple(findings),
+        verdict_of(findings, draws),
+        few_draws(draws),
+        "ratio below 1",
+    )
+
+
+def _holds(cases: tuple[Measured, ...], failure: float) -> Claim:
+    bound = np.concatenate([case.bound.ravel() for case in cases])
+    error = np.concatenate([case.error.ravel() for case in cases])
+    useful = bound < _USEFUL
+    violations = float((error > bound).mean())
+    findings = [
+        judged("share of violations", exactly(violations), failure, above=False)
+    ]
+    if useful.any():
+        gap = over_draws((bound - error)[useful].tolist())
+        name = "bound − error where the bound is below ½"
+        findings.append(judged(name, gap, 0.0, above=True, percent=True))
+    remark = (
+        f"{useful.sum()} of {useful.size} bounds are below ½, the smallest is "
+        f"{bound.min():.2f}"
+    )
+    verdict = verdict_of(findings)
+    if not useful.any() and verdict == "confirmed":
+        verdict, remark = "inconclusive", f"vacuous: {remark}"
+    return Claim(
+        "D38",
+        "The bound holds against the test error",
+        "the error is above the bound in at most a share δ of all draws; where the "
+        "bound is below ½ (at least one case, else it is vacuous) the mean of bound − "
+        "error is above 0, with all of its interval",
+        tuple(findings),
+        verdict,
+        remark,
+        "error below the bound",
+    )
