@@ -15,11 +15,14 @@ from ..report.tables import to_rich
 from .doctor import Diagnosis
 
 _WIDE, _READABLE = 160, 88
-_STYLES = {
+STYLES = {
     "confirmed": "bold green",
     "refuted": "bold red",
     "inconclusive": "bold yellow",
+    "recorded": "bold",
+    "not measured": "dim",
 }
+"""How each verdict is printed."""
 
 
 def console(*, stderr: bool = False) -> Console:
@@ -81,7 +84,7 @@ def _claims(out: Console, report: Report) -> None:
     width = min(out.width, _READABLE)
     for claim in report.claims:
         first, *rest = claim_lines(claim, width - 2)
-        text = Text(first, style=_STYLES[claim.verdict])
+        text = Text(first, style=STYLES[claim.verdict])
         text.append("\n" + "\n".join(rest), style="default not bold")
         out.print(Padding(text, (0, 1, 1, 1)), width=width)
     if report.claims_caption:

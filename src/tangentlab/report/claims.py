@@ -6,17 +6,19 @@ from html import escape
 
 import numpy as np
 
-from ..analysis import Claim, Estimate, Finding, Verdict
+from ..analysis import Claim, Estimate, Finding
 from .tables import MISSING
 
 _INDENT = " " * 6
 
-MARKS: dict[Verdict, str] = {
+MARKS: dict[str, str] = {
     "confirmed": "✓",
     "refuted": "✗",
     "inconclusive": "?",
+    "recorded": "•",
+    "not measured": "–",
 }
-"""A sign for each verdict, for where there is no color."""
+"""A sign for each verdict, and for claims without one, for where there is no color."""
 
 
 def estimate_text(estimate: Estimate, *, percent: bool = False) -> str:
@@ -27,16 +29,27 @@ def estimate_text(estimate: Estimate, *, percent: bool = False) -> str:
         percent: Show it in points of percent.
 
     Returns:
-        Such as `−0.97 [−0.99, −0.91]`; a dash where there is none.
+        Such as `−0.97 [−0.99, −0.91]`; without an interval for a number without any
+        chance in it; a dash where there is none.
     """
     if np.isnan(estimate.value):
         return MISSING
-    scale, digits, unit = (100, 1, " points") if percent else (1, 2, "")
+    scale, unit = (100, " points") if percent else (1, "")
+    ends = [estimate.value, estimate.low, estimate.high]
+    style = ".1f" if percent else _style(max(map(abs, ends)))
     value, low, high = (
-        f"{scale * number:+.{digits}f}".replace("-", "−")
-        for number in (estimate.value, estimate.low, estimate.high)
+        f"{scale * number:+{style}}".replace("-", "−") for number in ends
     )
+    if estimate.low == estimate.high:
+        return f"{value}{unit}"
     return f"{value} [{low}, {high}]{unit}"
+
+
+def _style(size: float) -> str:
+    """Two digits behind the point, unless all would be zeros or far too many."""
+    if size == 0 or not np.isfinite(size) or 0.01 <= size < 1000:
+        return ".2f"
+    return ",.0f" if 1000 <= size < 1e6 else ".2g"
 
 
 def findings_text(claim: Claim) -> str:
@@ -48,7 +61,19 @@ def findings_text(claim: Claim) -> str:
     Returns:
         Numbers with intervals, by name.
     """
-    return "; ".join(f"{finding.name} {_number(finding)}" for finding in claim.findings)
+    return "; ".join(map(finding_text, claim.findings))
+
+
+def finding_text(finding: Finding) -> str:
+    """A measured number with its name.
+
+    Args:
+        finding: The number.
+
+    Returns:
+        Such as `network −0.97 [−0.99, −0.91]`.
+    """
+    return f"{finding.name} {_number(finding)}".strip()
 
 
 def claim_lines(claim: Claim, width: int = 88) -> list[str]:

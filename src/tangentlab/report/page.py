@@ -1,4 +1,4 @@
-"""One self-contained HTML page: no script, no font, no style, no image from elsewhere.
+"""The page of a run: one file, without any script, font, style or image from elsewhere.
 
 A page opens from a disk without network, in ten years as today, light or dark, on a
 phone or a projector. Everything written into it is escaped.
@@ -9,23 +9,17 @@ import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from ..analysis import Claim
 from .claims import claims_html
 from .dark import dark_colors
+from .document import document
 from .tables import Column, Row, Table, to_html
 
 _LARGEST_SVG = 2_000_000
 """A drawing with more bytes than that, such as a scatter of many points, goes in as
 pixels: browsers take seconds over it."""
-
-_ICON = (
-    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'>"
-    "<path d='M3 27C10 27 13 6 29 5' fill='none' stroke='#1f5f8b' stroke-width='4'/>"
-    "<path d='M4 29L28 5' fill='none' stroke='#d1603d' stroke-width='3'/></svg>"
-)
 
 
 @runtime_checkable
@@ -113,33 +107,17 @@ def render(
     Returns:
         A whole HTML document.
     """
-    style = Path(__file__).with_name("page.css").read_text("utf-8")
-    icon = base64.b64encode(_ICON.encode()).decode()
     results = (
         f"<section>\n<h2>Results</h2>\n{to_html(report.console_table)}\n</section>"
     )
     # The main figure first, then the numbers behind it, then the rest.
     first, *rest = [_section(section) for section in report.sections] or [""]
     sections = "\n".join([first, results, *rest])
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; img-src data:; style-src 'unsafe-inline'">
-<title>{escape(report.title)}</title>
-<link rel="icon" href="data:image/svg+xml;base64,{icon}">
-<style>
-{style}</style>
-</head>
-<body>
-<header>
+    body = f"""<header>
 <p class="kicker">tangentlab · {escape(experiment)}</p>
 <h1>{escape(report.title)}</h1>
 <p class="summary">{escape(report.summary)}</p>
-{_highlights(report.highlights)}
+{highlights_html(report.highlights)}
 {claims_html(report.claims, report.claims_caption)}
 </header>
 <main>
@@ -149,16 +127,14 @@ def render(
 <pre><code>{escape(command)}</code></pre>
 <details>
 <summary>Configuration and versions</summary>
-{_facts("Configuration", config)}
-{_facts("Versions, devices and times", manifest)}
+{facts_html("Configuration", config)}
+{facts_html("Versions, devices and times", manifest)}
 </details>
 </section>
 </main>
 <footer>Rebuild this page from its run folder at any time with
-<code>tangentlab report</code>.</footer>
-</body>
-</html>
-"""
+<code>tangentlab report</code>.</footer>"""
+    return document(report.title, body)
 
 
 def data_url(figure: Drawing) -> str:
@@ -183,7 +159,15 @@ def data_url(figure: Drawing) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-def _highlights(highlights: tuple[Highlight, ...]) -> str:
+def highlights_html(highlights: tuple[Highlight, ...]) -> str:
+    """Numbers in a large font.
+
+    Args:
+        highlights: The numbers.
+
+    Returns:
+        HTML, everything escaped; empty for none.
+    """
     if not highlights:
         return ""
     tiles = "".join(
@@ -195,7 +179,7 @@ def _highlights(highlights: tuple[Highlight, ...]) -> str:
 
 def _section(section: Section) -> str:
     figures = "\n".join(
-        _figure(figure, alt=f"{section.title} ({name}). {section.text}")
+        picture_html(figure, alt=f"{section.title} ({name}). {section.text}")
         for name, figure in section.figures.items()
     )
     table = to_html(section.table) if section.table else ""
@@ -205,17 +189,38 @@ def _section(section: Section) -> str:
     )
 
 
-def _figure(figure: Drawing, *, alt: str) -> str:
+def picture_html(figure: Drawing, *, alt: str, caption: str = "") -> str:
+    """A figure as a picture, with a dark twin.
+
+    Args:
+        figure: The figure.
+        alt: What it shows, for who cannot see it.
+        caption: Below it, as HTML.
+
+    Returns:
+        HTML.
+    """
     light = data_url(figure)  # first: drawing makes the ticks that are recolored next
     with dark_colors(figure):
         dark = data_url(figure)
+    below = f"<figcaption>{caption}</figcaption>" if caption else ""
     return (
         '<figure><picture><source media="(prefers-color-scheme: dark)" '
-        f'srcset="{dark}"><img src="{light}" alt="{escape(alt)}"></picture></figure>'
+        f'srcset="{dark}"><img src="{light}" alt="{escape(alt)}"></picture>{below}'
+        "</figure>"
     )
 
 
-def _facts(caption: str, values: Mapping[str, Any]) -> str:
+def facts_html(caption: str, values: Mapping[str, Any]) -> str:
+    """Names and values as a table.
+
+    Args:
+        caption: What they are.
+        values: Values by name, nested or not.
+
+    Returns:
+        HTML, everything escaped.
+    """
     columns = (Column("name", align="left"), Column("value", align="left"))
     rows = tuple(Row((name, text)) for name, text in _flat(values).items())
     return to_html(Table(columns, rows, caption))

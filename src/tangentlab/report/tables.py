@@ -120,7 +120,7 @@ def to_rich(table: Table) -> Any:
     for column in table.columns:
         shown.add_column(Text(column.title), justify=column.align)
     for row in table.rows:
-        cells = _texts(table, row)
+        cells = shown_cells(table, row)
         if row.flag:  # on the ragged side, so that cells line up all the same
             pair = [marks[row.flag], cells[0]]
             left = table.columns[0].align == "left"
@@ -168,7 +168,7 @@ def to_text(table: Table) -> str:
         Lines of text.
     """
     marks = legend(table)
-    rows = [_texts(table, row) for row in table.rows]
+    rows = [shown_cells(table, row) for row in table.rows]
     for cells, row in zip(rows, table.rows, strict=True):
         cells[0] += f" {marks[row.flag]}" if row.flag else ""
     rows.insert(0, [column.title for column in table.columns])
@@ -204,7 +204,7 @@ def to_csv(table: Table) -> str:
 
 
 def _html_row(table: Table, row: Row, marks: dict[str, str]) -> str:
-    cells = [escape(text) for text in _texts(table, row)]
+    cells = [escape(text) for text in shown_cells(table, row)]
     if row.flag:
         mark = f'<abbr class="mark" title="{escape(row.flag)}">{marks[row.flag]}</abbr>'
         cells[0] += f" {mark}"
@@ -215,7 +215,16 @@ def _html_row(table: Table, row: Row, marks: dict[str, str]) -> str:
     return f"<tr{flagged}>{''.join(tags)}</tr>"
 
 
-def _texts(table: Table, row: Row) -> list[str]:
+def shown_cells(table: Table, row: Row) -> list[str]:
+    """The cells of a row as they are shown.
+
+    Args:
+        table: The table.
+        row: One of its rows.
+
+    Returns:
+        Formatted text; a dash for None and NaN.
+    """
     columns = table.columns
     return [_text(c, v) for c, v in zip(columns, row.cells, strict=True)]
 

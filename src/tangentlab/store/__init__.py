@@ -7,12 +7,14 @@
 | `NAME.npz` | arrays, without pickle |
 | `metrics.jsonl` | one JSON object a line |
 | `work/` | checkpoints and matrices, until the run ends |
-| `figures/NAME.png`, `results.csv`, `report.html` | drawn from these, at any time |
+| `figures/NAME.png`, `.csv` | drawn from these, at any time |
+| `results.csv`, `report.html` | likewise |
 """
 
 from .folder import RunFolder as RunFolder
 from .folder import create as create
 from .report import ReportFiles as ReportFiles
+from .report import write_figure as write_figure
 from .report import write_report as write_report
 from .run import Run as Run
 from .run import open_run as open_run

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from ..report.page import Report, render
+from ..report.page import Drawing, Report, render
+from ..report.reading import read_figure, scene_table, settle
 from ..report.tables import to_csv
 from .config import to_json
 from .files import check_name, open_aside
@@ -48,6 +49,8 @@ def write_report(run: Run, report: Report) -> ReportFiles:
         )
     for name in names:
         check_name("a figure", name)
+    for _, figure in named:
+        settle(figure)
     page = render(
         report,
         experiment=run.experiment,
@@ -58,10 +61,24 @@ def write_report(run: Run, report: Report) -> ReportFiles:
     (run.path / FIGURES).mkdir(exist_ok=True)
     paths = tuple(run.path / FIGURES / f"{name}.png" for name in names)
     for path, (_, figure) in zip(paths, named, strict=True):
-        with open_aside(path) as file:
-            figure.savefig(file, format="png", bbox_inches="tight", dpi=200)
+        write_figure(path, figure)
     texts = {PAGE: page, TABLE: to_csv(report.console_table)}
     for name, text in texts.items():
         with open_aside(run.path / name) as file:
             file.write(text.encode())
     return ReportFiles(run.path / PAGE, paths, run.path / TABLE)
+
+
+def write_figure(path: Path, figure: Drawing) -> None:
+    """Write a figure, and beside it its numbers as far as a table can hold them.
+
+    Args:
+        path: The PNG file; the numbers go to the same name with `.csv`.
+        figure: The figure.
+    """
+    with open_aside(path) as file:
+        figure.savefig(file, format="png", bbox_inches="tight", dpi=200)
+    scene = read_figure(figure)
+    if scene is not None:
+        with open_aside(path.with_suffix(".csv")) as file:
+            file.write(to_csv(scene_table(scene)).encode())

@@ -1,0 +1,99 @@
+"""One verdict from several runs: the models and data sets of one claim.
+
+A claim speaks of several networks, and each run measures one. Their numbers are judged
+together, by Holm's procedure over all of them, so that ten models are not ten chances.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..analysis import Claim, Estimate, Finding, Verdict, all_of, judge
+
+
+def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
+    """Join the claims that several runs made of one statement.
+
+    Findings that carry a verdict and a threshold are judged anew, together. Where the
+    verdict of a run is not simply that of its findings (it chose a reading, or was too
+    small to tell), it stands as it is.
+
+    Args:
+        claims: One for each run, of one id.
+        names: What each run was about, such as `LeNet on CIFAR-10`.
+
+    Returns:
+        One claim: it holds if it holds in all runs, and does not if it fails in one.
+
+    Raises:
+        ValueError: If there are no claims, or they are of different ids.
+    """
+    ids = {claim.id for claim in claims}
+    if len(ids) != 1:
+        raise ValueError(
+            f"Only claims of one id can be joined, got {sorted(ids) or 'none'}."
+        )
+    if len(claims) == 1:
+        return claims[0]
+    together = _judge_together(claims)
+    verdicts: list[Verdict] = [
+        _of_run(*pair) for pair in zip(claims, together, strict=True)
+    ]
+    findings = [
+        finding._replace(name=f"{name}, {finding.name}" if finding.name else name)
+        for name, found in zip(names, together, strict=True)
+        for finding in found
+    ]
+    return claims[0]._replace(
+        findings=tuple(findings),
+        verdict=all_of(verdicts),
+        remark=_remarks(claims, names),
+    )
+
+
+def _judge_together(claims: Sequence[Claim]) -> list[list[Finding]]:
+    """The findings of each run, those with a threshold judged by Holm's procedure."""
+    found = [list(claim.findings) for claim in claims]
+    places = [
+        (run, at)
+        for run, findings in enumerate(found)
+        for at, finding in enumerate(findings)
+        if finding.verdict is not None and finding.threshold is not None
+    ]
+    beyond = [_beyond(found[run][at]) for run, at in places]
+    for (run, at), verdict in zip(places, judge(beyond, 0.0, above=True), strict=True):
+        found[run][at] = found[run][at]._replace(verdict=verdict)
+    return found
+
+
+def _beyond(finding: Finding) -> Estimate:
+    """How far a number lies beyond its own threshold, so that 0 is the threshold."""
+    estimate, threshold = finding.estimate, finding.threshold
+    assert threshold is not None
+    sign = 1 if threshold.above else -1
+    value, low, high = (
+        sign * (number - threshold.value)
+        for number in (estimate.value, estimate.low, estimate.high)
+    )
+    low, high = sorted((low, high)) if np.isfinite(value) else (low, high)
+    return Estimate(value, low, high, sign * (estimate.replicates - threshold.value))
+
+
+def _of_run(claim: Claim, together: Sequence[Finding]) -> Verdict:
+    own = _verdicts(claim.findings)
+    if not own or claim.verdict != all_of(own):
+        return claim.verdict
+    return all_of(_verdicts(together))
+
+
+def _verdicts(findings: Sequence[Finding]) -> list[Verdict]:
+    return [each.verdict for each in findings if each.verdict is not None]
+
+
+def _remarks(claims: Sequence[Claim], names: Sequence[str]) -> str:
+    """All remarks; one that all runs share is said once."""
+    remarks = [claim.remark for claim in claims]
+    if len(set(remarks)) == 1:
+        return remarks[0]
+    pairs = zip(names, remarks, strict=True)
+    return "; ".join(f"{name}: {remark}" for name, remark in pairs if remark)

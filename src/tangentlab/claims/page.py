@@ -1,0 +1,185 @@
+"""The page of a verification: what held at one glance, then why, then every figure."""
+
+from collections import Counter
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from typing import Any, get_args
+
+from ..report.claims import MARKS
+from ..report.document import document
+from ..report.interactive import charts_script, charts_style
+from ..report.page import Drawing, Highlight, facts_html, highlights_html
+from .catalog import GROUPS
+from .page_claims import claim_section
+from .page_runs import runs_section
+from .paper_claims import PAPER_CLAIMS
+from .records import Standing, Verification, Verified
+from .tables import measured_text, time_text
+
+_HERE = Path(__file__).parent
+_STANDINGS: tuple[Standing, ...] = get_args(Standing)
+_SCALES = {
+    "smoke": "embedded or made-up data, a check of the whole in minutes",
+    "laptop": "subsets of real data",
+    "gpu": "the paper's own sizes",
+}
+
+
+def render_page(
+    verification: Verification,
+    forests: Mapping[str, Drawing],
+    facts: Mapping[str, Any],
+) -> str:
+    """Make the page.
+
+    Args:
+        verification: All verdicts and runs.
+        forests: Figures of the numbers of claims, by claim.
+        facts: Versions and devices, nested or not.
+
+    Returns:
+        A whole HTML document.
+    """
+    title = f"What held, and what did not: {verification.scale} scale"
+    measured = [each for each in verification.verdicts if each.claim is not None]
+    sections = "\n".join(
+        claim_section(each, verification, forests.get(each.entry.id))
+        for each in measured
+    )
+    body = f"""<header>
+<p class="kicker">tangentlab · verify · {escape(verification.scale)}</p>
+<h1>{escape(title)}</h1>
+<p class="summary">{escape(_summary(verification))}</p>
+<noscript><p>Figures on this page are drawn by a script. Without it, look into the
+figures folders: each is there as PNG and CSV.</p></noscript>
+{highlights_html(_highlights(verification))}
+{_glance(verification)}
+</header>
+<main>
+{_verdict_table(verification)}
+{sections}
+{runs_section(verification)}
+<section>
+<h2>How this page was made</h2>
+<pre><code>{escape(verification.command)}</code></pre>
+<details>
+<summary>Versions, devices and times</summary>
+{facts_html("Versions, devices and times", facts)}
+</details>
+</section>
+</main>
+<footer>The same command goes on where it was interrupted, and uses what is finished.
+</footer>"""
+    style = charts_style() + (_HERE / "page.css").read_text("utf-8")
+    script = charts_script() + (_HERE / "page.js").read_text("utf-8")
+    return document(title, body, style=style, script=script)
+
+
+def _summary(verification: Verification) -> str:
+    counts = Counter(each.standing for each in verification.verdicts)
+    paper = {entry.id for entry in PAPER_CLAIMS if entry.judged}
+    known = Counter(v.standing for v in verification.verdicts if v.entry.id in paper)
+    decided = known["confirmed"] + known["refuted"]
+    text = (
+        f"{len(verification.verdicts)} entries of the catalog, taken one by one with "
+        "criteria that were fixed before any run, on "
+        f"{_SCALES[verification.scale]}. "
+        f"{counts['confirmed']} are confirmed, {counts['refuted']} refuted, "
+        f"{counts['inconclusive']} stay open and {counts['not measured']} were not "
+        "measured here. "
+    )
+    if decided:
+        text += (
+            f"Of the paper's own claims {decided} could be decided, and "
+            f"{known['confirmed']} of these held."
+        )
+    if verification.missed:
+        names = ", ".join(each.entry.id for each in verification.missed)
+        text += f" Planned but not measured, since a run failed: {names}."
+    return text
+
+
+def _highlights(verification: Verification) -> tuple[Highlight, ...]:
+    labels: dict[Standing, str] = {
+        "confirmed": "confirmed",
+        "refuted": "refuted",
+        "inconclusive": "open: intervals too wide, or too little data",
+        "not measured": "not measured at this scale",
+    }
+    tiles = [
+        Highlight(f"{verification.count(standing)} {MARKS[standing]}", label)
+        for standing, label in labels.items()
+    ]
+    spent = sum((each.seconds for each in verification.runs), start=0.0)
+    runs = f"in {len(verification.runs)} runs"
+    return (*tiles, Highlight(time_text(spent), runs))
+
+
+def _glance(verification: Verification) -> str:
+    by_id = {each.entry.id: each for each in verification.verdicts}
+    parts = []
+    for group, names in GROUPS.items():
+        chips = "".join(_chip(by_id[name]) for name in names)
+        parts.append(f"<h2>{escape(group)}</h2><ul>{chips}</ul>")
+    key = ", ".join(f"{MARKS[each]} {each}" for each in _STANDINGS)
+    return f'<nav class="glance">{"".join(parts)}<p class="key">{key}</p></nav>'
+
+
+def _chip(each: Verified) -> str:
+    target = each.entry.id if each.claim is not None else f"row-{each.entry.id}"
+    hint = escape(f"{each.entry.statement}: {each.standing}")
+    return (
+        f'<li class="{_kind(each)}"><a href="#{target}" title="{hint}">'
+        f"{each.entry.id} <b>{MARKS[each.standing]}</b></a></li>"
+    )
+
+
+def _verdict_table(verification: Verification) -> str:
+    there: list[Standing] = [s for s in _STANDINGS if verification.count(s)]
+    buttons = "".join(
+        f'<button type="button" aria-pressed="true" data-kind="{_css(each)}">'
+        f"{MARKS[each]} {each} ({verification.count(each)})</button>"
+        for each in there
+    )
+    titles = ("claim", "published", "measured", "criterion", "verdict", "time")
+    head = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    body = "\n".join(map(_row, verification.verdicts))
+    return (
+        '<section id="verdicts"><h2>Every claim and its verdict</h2>'
+        '<p class="text">Confirmed means that all of the 95 % interval lies beyond the '
+        "threshold, refuted that all of it lies on the other side, after Holm's "
+        "correction over the models of a claim. Times are those of the runs behind a "
+        "claim, which several claims may share.</p>"
+        f'<div class="filters" data-rows=".verdicts tbody tr">{buttons}</div>'
+        f'<table class="verdicts"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table></section>"
+    )
+
+
+def _row(each: Verified) -> str:
+    entry = each.entry
+    name = f'<a href="#{entry.id}">{entry.id}</a>' if each.claim else entry.id
+    time = time_text(each.seconds) if each.runs else "–"
+    cells = {
+        "published": entry.published,
+        "measured": measured_text(each),
+        "criterion": entry.criterion,
+    }
+    middle = "".join(
+        f'<td data-label="{label}">{escape(text)}</td>' for label, text in cells.items()
+    )
+    return (
+        f'<tr id="row-{entry.id}" class="{_kind(each)}" data-kind="{_kind(each)}">'
+        f'<th scope="row">{name} {escape(entry.statement)}</th>{middle}'
+        f'<td class="verdict" data-label="">{MARKS[each.standing]} {each.standing}</td>'
+        f'<td class="time" data-label="time">{time}</td></tr>'
+    )
+
+
+def _kind(each: Verified) -> str:
+    return _css(each.standing)
+
+
+def _css(standing: Standing) -> str:
+    return standing.replace(" ", "-")

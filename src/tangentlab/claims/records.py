@@ -1,0 +1,134 @@
+"""What a verification returns: runs performed, and a verdict on every claim."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from ..analysis import Claim
+from ..report.page import Report
+from .entries import Entry
+from .scales import Run, Scale
+
+Standing = Literal["confirmed", "refuted", "inconclusive", "recorded", "not measured"]
+"""A verdict, or why there is none."""
+
+
+@dataclass(frozen=True)
+class Performed:
+    """A planned run after it was performed, reused or given up.
+
+    Attributes:
+        run: As planned.
+        name: Network and data, and what else tells it from the others.
+        command: Performs it alone.
+        seeds: Its initialization seeds.
+        path: Its folder; None if it failed.
+        seconds: What it took, in the process that finished it.
+        reused: It was there already, finished.
+        report: What was drawn of it; None if it failed.
+        failure: Why it failed; empty if it did not.
+        traceback: Of that failure.
+    """
+
+    run: Run
+    name: str
+    command: str
+    seeds: tuple[int, ...]
+    path: Path | None
+    seconds: float
+    reused: bool = False
+    report: Report | None = None
+    failure: str = ""
+    traceback: str = ""
+
+    @property
+    def title(self) -> str:
+        """Experiment and name."""
+        experiment = self.run.experiment
+        return experiment if self.name == experiment else f"{experiment}, {self.name}"
+
+    def claim(self, name: str) -> Claim | None:
+        """What this run says of a claim it was planned for.
+
+        Args:
+            name: The claim's id.
+
+        Returns:
+            The claim; None if it failed, was not planned for it or is silent on it.
+        """
+        if self.report is None or name not in self.run.claims:
+            return None
+        return next((each for each in self.report.claims if each.id == name), None)
+
+
+class Verified(NamedTuple):
+    """Where one claim of the catalog stands.
+
+    Attributes:
+        entry: The claim as published.
+        standing: The verdict, or why there is none.
+        claim: All that was measured of it; None if nothing was.
+        reason: Why it was not measured, in a sentence; empty if it was.
+        runs: The runs behind it.
+    """
+
+    entry: Entry
+    standing: Standing
+    claim: Claim | None
+    reason: str
+    runs: tuple[Performed, ...]
+
+    @property
+    def seconds(self) -> float:
+        """What the runs behind it took; they may stand behind other claims too."""
+        return sum((each.seconds for each in self.runs), start=0.0)
+
+    @property
+    def seeds(self) -> int:
+        """The most initializations that one of its runs has."""
+        return max((len(each.seeds) for each in self.runs), default=0)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """A verdict on every claim, at one scale.
+
+    Attributes:
+        scale: The scale.
+        folder: Where runs, tables and page are.
+        command: The command that gives this again.
+        started: When, as text.
+        seconds: What all of it took, this time.
+        wanted: The claims that were asked for.
+        verdicts: One for each claim of the catalog, in its order.
+        runs: The runs performed, in order.
+    """
+
+    scale: Scale
+    folder: Path
+    command: str
+    started: str
+    seconds: float
+    wanted: tuple[str, ...]
+    verdicts: tuple[Verified, ...]
+    runs: tuple[Performed, ...]
+
+    @property
+    def missed(self) -> tuple[Verified, ...]:
+        """Claims that were planned, and were not measured."""
+        return tuple(
+            each
+            for each in self.verdicts
+            if each.runs and each.standing == "not measured"
+        )
+
+    def count(self, standing: Standing) -> int:
+        """How many claims stand so.
+
+        Args:
+            standing: A verdict.
+
+        Returns:
+            Their number.
+        """
+        return sum(each.standing == standing for each in self.verdicts)

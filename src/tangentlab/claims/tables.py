@@ -1,0 +1,205 @@
+"""Verdicts as tables: for a console, a page, a spreadsheet or a paper.
+
+`report.tables.to_csv`, `report.exporting.to_latex` and `to_pandas` take what these
+return.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..analysis import Finding
+from ..report.claims import MARKS, finding_text
+from ..report.tables import Column, Row, Table
+from ..store.config import to_json
+from .records import Performed, Verification, Verified
+
+_SHOWN = 4  # numbers of a claim, in a table
+
+
+def to_table(verdicts: Sequence[Verified]) -> Table:
+    """Everything on every claim, in words.
+
+    Args:
+        verdicts: Where claims stand.
+
+    Returns:
+        One row for each claim.
+    """
+    titles = ("claim", "statement", "source", "published", "measured", "criterion")
+    columns = [Column(title, align="left") for title in titles]
+    columns += [Column("verdict", align="left"), Column("seeds", "d"), SECONDS]
+    rows = [
+        Row(
+            (
+                each.entry.id,
+                each.entry.statement,
+                each.entry.source,
+                each.entry.published,
+                measured_text(each),
+                each.entry.criterion,
+                each.standing,
+                each.seeds or None,
+                round(each.seconds, 1) if each.runs else None,
+            )
+        )
+        for each in verdicts
+    ]
+    return Table(tuple(columns), tuple(rows))
+
+
+SECONDS = Column("seconds", ",.0f")
+
+
+def short_table(verdicts: Sequence[Verified]) -> Table:
+    """What fits a console: claim, published, measured, criterion, verdict and time.
+
+    Args:
+        verdicts: Where claims stand.
+
+    Returns:
+        One row for each claim.
+    """
+    titles = ("claim", "published", "measured", "criterion", "verdict")
+    columns = [Column(title, align="left") for title in titles]
+    rows = [
+        Row(
+            (
+                f"{each.entry.id} {each.entry.statement}",
+                each.entry.published,
+                measured_text(each),
+                each.entry.criterion,
+                f"{MARKS[each.standing]} {each.standing}",
+                time_text(each.seconds) if each.runs else None,
+            )
+        )
+        for each in verdicts
+    ]
+    return Table((*columns, Column("time")), tuple(rows))
+
+
+def measured_text(verified: Verified) -> str:
+    """What was measured of a claim, or why nothing was.
+
+    Args:
+        verified: Where it stands.
+
+    Returns:
+        Its judged numbers with intervals, the first few of many; its remark where
+        there are none.
+    """
+    claim = verified.claim
+    if verified.reason or claim is None:
+        return verified.reason
+    judged = [each for each in claim.findings if each.verdict is not None]
+    shown = judged or list(claim.findings)
+    text = "; ".join(map(finding_text, shown[:_SHOWN]))
+    if len(shown) > _SHOWN:
+        text += f"; and {len(shown) - _SHOWN} more"
+    return text or claim.remark
+
+
+def time_text(seconds: float) -> str:
+    """A time in the unit that suits it.
+
+    Args:
+        seconds: The time.
+
+    Returns:
+        Such as `12 s`, `3.5 min` or `1.2 h`.
+    """
+    if seconds < 100:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    return f"{seconds / 60:.1f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
+def run_line(performed: Performed, place: int, total: int) -> str:
+    """A run that ended, in one line.
+
+    Args:
+        performed: The run.
+        place: Its place, from 1.
+        total: How many there are.
+
+    Returns:
+        Place, experiment, what it was about, its claims with their verdicts in this
+        run, and its time; or why it failed.
+    """
+    width = len(str(total))
+    head = f"[{place:>{width}}/{total}] {performed.title}"
+    if performed.failure:
+        return f"{head}: FAILED, {performed.failure}"
+    found = [(name, performed.claim(name)) for name in performed.run.claims]
+    parts = [f"{name} {claim.verdict if claim else '–'}" for name, claim in found]
+    time = time_text(performed.seconds) + (
+        ", there already" if performed.reused else ""
+    )
+    return f"{head}: {', '.join(parts)} ({time})"
+
+
+def verification_json(verification: Verification) -> dict[str, Any]:
+    """All of a verification, for other programs.
+
+    Args:
+        verification: The verification.
+
+    Returns:
+        What strict JSON holds; numbers that are not finite are None.
+    """
+    places = {id(each): at for at, each in enumerate(verification.runs)}
+    return {
+        "scale": verification.scale,
+        "command": verification.command,
+        "started": verification.started,
+        "seconds": round(verification.seconds, 3),
+        "wanted": list(verification.wanted),
+        "claims": [_claim_json(each, places) for each in verification.verdicts],
+        "runs": [_run_json(each, verification) for each in verification.runs],
+    }
+
+
+def _claim_json(each: Verified, places: dict[int, int]) -> dict[str, Any]:
+    claim = each.claim
+    return {
+        **each.entry._asdict(),
+        "verdict": each.standing,
+        "reason": each.reason,
+        "remark": claim.remark if claim else "",
+        "findings": [_finding_json(f) for f in claim.findings] if claim else [],
+        "seconds": round(each.seconds, 3),
+        "runs": [places[id(run)] for run in each.runs],
+    }
+
+
+def _finding_json(finding: Finding) -> dict[str, Any]:
+    estimate, threshold = finding.estimate, finding.threshold
+    return {
+        "name": finding.name,
+        "value": _number(estimate.value),
+        "low": _number(estimate.low),
+        "high": _number(estimate.high),
+        "verdict": finding.verdict,
+        "threshold": _number(threshold.value) if threshold else None,
+        "above": threshold.above if threshold else None,
+    }
+
+
+def _run_json(each: Performed, verification: Verification) -> dict[str, Any]:
+    path = each.path
+    return {
+        "name": each.name,
+        "experiment": each.run.experiment,
+        "claims": list(each.run.claims),
+        "config": to_json(each.run.config),
+        "seeds": list(each.seeds),
+        "command": each.command,
+        "folder": None if path is None else str(path.relative_to(verification.folder)),
+        "seconds": round(each.seconds, 3),
+        "failure": each.failure,
+        "traceback": each.traceback,
+    }
+
+
+def _number(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

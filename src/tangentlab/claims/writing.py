@@ -1,0 +1,78 @@
+"""Writing a verification: verdicts as JSON, CSV and LaTeX, figures, and the page."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from ..report.exporting import to_latex
+from ..report.tables import to_csv
+from ..store import write_figure
+from ..store.files import open_aside, write_json
+from ..store.manifest import start_manifest
+from .forest import draw_forests
+from .page import render_page
+from .records import Verification
+from .tables import to_table, verification_json
+
+FIGURES = "figures"
+
+
+class VerificationFiles(NamedTuple):
+    """The files of a verification.
+
+    Attributes:
+        page: The HTML page.
+        json: Everything, for other programs.
+        csv: The table of verdicts.
+        latex: Likewise.
+    """
+
+    page: Path
+    json: Path
+    csv: Path
+    latex: Path
+
+
+def files_of(folder: Path) -> VerificationFiles:
+    """Where the files of a verification are.
+
+    Args:
+        folder: Its folder.
+
+    Returns:
+        Their paths.
+    """
+    names = ("report.html", "verdicts.json", "verdicts.csv", "verdicts.tex")
+    return VerificationFiles(*(folder / name for name in names))
+
+
+def write(verification: Verification) -> VerificationFiles:
+    """Write all files, replacing those of an earlier verification.
+
+    Args:
+        verification: What to write.
+
+    Returns:
+        The files.
+    """
+    files = files_of(verification.folder)
+    (verification.folder / FIGURES).mkdir(parents=True, exist_ok=True)
+    write_json(files.json, verification_json(verification))
+    table = to_table(verification.verdicts)
+    facts = {
+        **start_manifest(verification.command),
+        "started": verification.started,
+        "wall_seconds": round(verification.seconds, 1),
+    }
+    facts.pop("ended")
+    forests = draw_forests(verification)
+    for name, figure in forests.items():
+        write_figure(verification.folder / FIGURES / f"{name}.png", figure)
+    texts = {
+        files.csv: to_csv(table),
+        files.latex: to_latex(table) + "\n",
+        files.page: render_page(verification, forests, facts),
+    }
+    for path, text in texts.items():
+        with open_aside(path) as file:
+            file.write(text.encode())
+    return files

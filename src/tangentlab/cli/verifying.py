@@ -1,0 +1,75 @@
+"""`tangentlab verify`: what it prints on its way and in the end."""
+
+from pathlib import Path
+
+import rich.box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ..claims import Performed, Verification, verify
+from ..claims.tables import run_line, short_table, time_text
+from ..claims.writing import files_of
+from ..report.tables import MISSING, shown_cells
+from . import show
+from .commands import Verify
+
+
+def verify_claims(out: Console, command: Verify) -> int:
+    """Verify, print a line for each run, the table of verdicts and where files are.
+
+    Args:
+        out: Where to print.
+        command: What to verify.
+
+    Returns:
+        Exit status: 0 if all that was planned, and all that was named, was measured.
+    """
+    folder = command.output or Path("runs") / f"verify-{command.scale}"
+
+    def watch(performed: Performed, place: int, total: int) -> None:
+        show.line(out, run_line(performed, place, total))
+        out.file.flush()  # a log shows each run when it ends
+
+    done = verify(
+        command.scale,
+        folder,
+        claims=command.claim or None,
+        progress=command.progress,
+        watch=watch,
+    )
+    _print(out, done, named=command.claim)
+    lacking = [
+        each.entry.id
+        for each in done.verdicts
+        if each.entry.id in command.claim and each.standing == "not measured"
+    ]
+    return int(bool(done.missed or lacking))
+
+
+def _print(out: Console, done: Verification, *, named: tuple[str, ...]) -> None:
+    shown = [each for each in done.verdicts if not named or each.entry.id in named]
+    table = short_table(shown)
+    printed = Table(box=rich.box.SIMPLE_HEAD, show_lines=False, padding=(0, 1, 1, 1))
+    for column in table.columns:
+        tight = column.title in ("verdict", "time")
+        printed.add_column(column.title, justify=column.align, no_wrap=tight)
+    for each, row in zip(shown, table.rows, strict=True):
+        cells = [Text(cell) for cell in shown_cells(table, row)]
+        if not each.runs:  # what was published and the criterion are on the page
+            cells[1] = cells[3] = Text(MISSING)
+        cells[-2].stylize(show.STYLES[each.standing])
+        printed.add_row(*cells)
+    out.print(printed)
+    counts = [
+        f"{done.count('confirmed')} confirmed",
+        f"{done.count('refuted')} refuted",
+        f"{done.count('inconclusive')} inconclusive",
+        f"{done.count('recorded')} recorded",
+        f"{done.count('not measured')} not measured",
+    ]
+    show.line(out, f" {', '.join(counts)}; {time_text(done.seconds)}")
+    for each in done.missed:
+        show.line(out, f" {each.entry.id} was planned and not measured: {each.reason}")
+    for name, path in files_of(done.folder)._asdict().items():
+        show.line(out, f" {name:<7} {path}")

@@ -1,0 +1,84 @@
+"""Interactive figures for a page: a scene as data, and the script that draws it.
+
+The script is small, plain and our own, so that a page is one file of little more than
+its numbers, follows light and dark by itself, and opens without a network.
+"""
+
+import json
+from html import escape
+from pathlib import Path
+
+from .page import Drawing, picture_html
+from .reading import read_figure
+from .scenes import Scene
+
+_HERE = Path(__file__).parent
+
+
+def charts_script() -> str:
+    """The script that draws every scene of a page.
+
+    Returns:
+        JavaScript, for one inline element at the end of the page.
+    """
+    names = ("charts.js", "chart_views.js")
+    return "".join((_HERE / name).read_text("utf-8") for name in names)
+
+
+def charts_style() -> str:
+    """The style of interactive figures.
+
+    Returns:
+        CSS, beside that of the page.
+    """
+    return (_HERE / "charts.css").read_text("utf-8")
+
+
+def scene_html(scene: Scene, *, alt: str, caption: str = "") -> str:
+    """A figure that the script draws.
+
+    Args:
+        scene: The figure as data.
+        alt: What it shows, for who cannot see it.
+        caption: Below it, as HTML.
+
+    Returns:
+        HTML.
+    """
+    data = json.dumps(
+        scene.to_json(), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+    )
+    data = data.replace("<", "\\u003c")  # no tag can begin inside the element
+    below = f"<figcaption>{caption}</figcaption>" if caption else ""
+    return (
+        f'<figure class="chart" data-alt="{escape(alt)}">'
+        f'<script type="application/json" class="scene">{data}</script>'
+        f"{below}</figure>"
+    )
+
+
+def figure_html(
+    figure: Drawing, *, alt: str, file: str, caption: str = "", command: str = ""
+) -> str:
+    """A figure that the script draws, or a picture where it cannot.
+
+    Args:
+        figure: A `matplotlib.figure.Figure`.
+        alt: What it shows, for who cannot see it.
+        file: Its files beside the page, without their endings.
+        caption: What to see, below it.
+        command: What made it.
+
+    Returns:
+        HTML, everything escaped.
+    """
+    scene = read_figure(figure)
+    endings = ("png",) if scene is None else ("png", "csv")
+    links = " · ".join(
+        f'<a href="{escape(file)}.{ending}">{ending.upper()}</a>' for ending in endings
+    )
+    below = f"{escape(caption)} {links}".strip()
+    below += f"<code>{escape(command)}</code>" if command else ""
+    if scene is None:
+        return picture_html(figure, alt=alt, caption=below)
+    return scene_html(scene, alt=alt, caption=below)

@@ -1,0 +1,70 @@
+import dataclasses
+import shlex
+
+import pytest
+
+from tangentlab import experiments
+from tangentlab.claims import CATALOG, SCALES, plans
+from tangentlab.claims.catalog import GROUPS
+from tangentlab.claims.naming import run_command, run_names
+from tangentlab.experiments.__main__ import read
+from tests.claims.toy import toss
+
+PLANNED = {scale: plans.planned(scale) for scale in SCALES}
+ALL = [(scale, run) for scale, runs in PLANNED.items() for run in runs]
+IDS = [f"{scale}-{run.experiment}-{i}" for i, (scale, run) in enumerate(ALL)]
+
+
+def test_every_claim_is_there_once_in_order():
+    assert list(CATALOG) == [*(f"D{number}" for number in range(1, 49)), "E12"]
+    assert sorted(name for group in GROUPS.values() for name in group) == sorted(
+        CATALOG
+    )
+
+
+@pytest.mark.parametrize("entry", CATALOG.values(), ids=CATALOG)
+def test_every_claim_says_who_claims_what_and_when_it_holds(entry):
+    for text in (entry.statement, entry.source, entry.published, entry.criterion):
+        assert text.strip() == text and text
+        assert not text.endswith(".")
+    assert len(entry.statement) < 90
+
+
+def test_one_entry_is_recorded_and_no_claim():
+    assert [name for name, entry in CATALOG.items() if not entry.judged] == ["D47"]
+
+
+def test_published_numbers_are_those_of_table_1():
+    for value in ("26.0", "25.8", "22.7", "63.6", "83.0", "96.7"):
+        assert value in CATALOG["D7"].published
+    for value in ("67.6", "75.0", "81.4"):
+        assert value in CATALOG["D8"].published
+
+
+@pytest.mark.parametrize(("scale", "run"), ALL, ids=IDS)
+def test_a_planned_run_fits_its_experiment_and_names_known_claims(scale, run):
+    experiment = experiments.EXPERIMENTS[run.experiment]
+    assert type(run.config) is experiment.config
+    assert run.claims and set(run.claims) <= set(CATALOG)
+
+
+@pytest.mark.parametrize(("scale", "run"), ALL, ids=IDS)
+def test_the_command_of_a_planned_run_gives_back_its_config(scale, run):
+    words = run_command(run).removeprefix("python -m tangentlab.experiments ")
+    order = read(shlex.split(words))
+    assert (order.name, order.config) == (run.experiment, run.config)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_names_tell_all_runs_of_a_scale_apart(scale):
+    names = run_names(PLANNED[scale])
+    assert len(set(names)) == len(names)
+
+
+def test_a_run_of_two_plans_is_performed_once(monkeypatch):
+    other = toss("D1", mean=2.0)
+    first = {"smoke": (toss("D1", "D2"), other)}
+    monkeypatch.setattr(plans, "PLANS", (first, {"smoke": (toss("D2", "D3"),)}))
+    assert plans.planned("smoke") == (toss("D1", "D2", "D3"), other)
+    assert plans.planned("gpu") == ()
+    assert dataclasses.is_dataclass(plans.planned("smoke")[0].config)

@@ -1,0 +1,79 @@
+import numpy as np
+from matplotlib.colors import to_hex
+from matplotlib.patches import Rectangle
+
+from tangentlab.analysis import Claim, Estimate, Finding, Threshold, exactly
+from tangentlab.claims.forest import forest_figure
+
+NAMES = ("MLP", "LeNet")
+
+
+def estimate(value: float, half: float = 0.1) -> Estimate:
+    return Estimate(value, value - half, value + half, np.full(3, value))
+
+
+def claim(*findings: Finding) -> Claim:
+    return Claim("D1", "It falls", "below", findings, "confirmed")
+
+
+def drawn(*findings: Finding, names=NAMES):
+    figure = forest_figure(claim(*findings), names)
+    assert figure is not None
+    return figure
+
+
+def judged(name: str, value: float, threshold: Threshold | None, **options) -> Finding:
+    verdict = "confirmed" if threshold else None
+    return Finding(name, estimate(value), verdict, threshold=threshold, **options)
+
+
+def test_numbers_stand_beside_their_threshold_and_are_named_by_run():
+    below = Threshold(-0.8, False)
+    figure = drawn(judged("MLP, net", -0.9, below), judged("LeNet, net", -0.5, below))
+    (ax,) = figure.axes
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["net", "net"]
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == list(NAMES)
+    (span,) = ax.patches
+    assert isinstance(span, Rectangle)
+    assert span.get_x() + span.get_width() == -0.8  # it holds on the left
+    points = [line for line in ax.lines if line.get_marker() not in (None, "None")]
+    assert [float(np.asarray(line.get_xdata())[0]) for line in points] == [-0.9, -0.5]
+    assert len({to_hex(line.get_color()) for line in points}) == 2
+
+
+def test_each_threshold_and_unit_has_a_panel_and_points_are_percent():
+    above = Threshold(0.0, True)
+    figure = drawn(
+        judged("MLP, gap", 0.02, above, percent=True),
+        judged("MLP, slope", 0.5, above),
+        judged("MLP, raw", 0.4, None),
+    )
+    first, *_ = figure.axes
+    assert len(figure.axes) == 3
+    assert first.get_xlabel() == "points of percent"
+    assert float(np.asarray(first.lines[0].get_xdata())[0]) == 2.0
+
+
+def test_reported_numbers_have_open_markers():
+    (ax,) = drawn(judged("MLP", 0.4, None)).axes
+    assert ax.lines[0].get_markerfacecolor() == "white"
+
+
+def test_errors_of_all_sizes_have_a_logarithmic_axis():
+    limit = Threshold(1e-6, False)
+    found = [
+        Finding(str(v), exactly(v), "confirmed", False, limit) for v in (1e-12, 1e-9)
+    ]
+    (ax,) = drawn(*found, names=("all",)).axes
+    assert ax.get_xscale() == "log"
+    assert ax.get_xlim()[0] < 1e-12 and ax.get_xlim()[1] > 1e-6
+
+
+def test_there_is_no_figure_where_there_is_nothing_to_compare():
+    nothing = Finding("x", Estimate(np.nan, np.nan, np.nan, np.empty(0)))
+    assert forest_figure(claim(), NAMES) is None
+    assert forest_figure(claim(nothing), NAMES) is None
+    assert forest_figure(claim(Finding("x", exactly(1.0))), NAMES) is None
+    many = [judged("x", 0.5, Threshold(0.1 * k, True)) for k in range(9)]
+    assert forest_figure(claim(*many), NAMES) is None

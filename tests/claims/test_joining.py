@@ -1,0 +1,115 @@
+import numpy as np
+import pytest
+
+from tangentlab.analysis import (
+    Claim,
+    Estimate,
+    Finding,
+    Threshold,
+    all_of,
+    exactly,
+    judge,
+)
+from tangentlab.claims.joining import join
+
+ABOVE, BELOW = Threshold(0.0, True), Threshold(-0.8, False)
+
+
+def share_above(p: float, threshold: float = 0.0) -> Estimate:
+    """An estimate whose one-sided p-value of lying above a threshold is `p`."""
+    replicates = np.full(9_999, threshold + 1.0)
+    replicates[: round(p * 10_000) - 1] = threshold - 1.0
+    value = threshold + 0.5
+    return Estimate(value, threshold - 0.1, threshold + 0.9, replicates)
+
+
+def claim(
+    *estimates: Estimate, threshold: Threshold = ABOVE, remark: str = ""
+) -> Claim:
+    """What a run of one model would say, judged alone."""
+    judged = judge(estimates, threshold.value, above=threshold.above)
+    findings = tuple(
+        Finding("gap", estimate, verdict, threshold=threshold)
+        for estimate, verdict in zip(estimates, judged, strict=True)
+    )
+    return Claim("D3", "It leads", "above 0", findings, all_of(judged), remark)
+
+
+def test_one_run_stands_as_it_is():
+    alone = claim(exactly(1.0), remark="fine")
+    assert join([alone], ["MLP"]) is alone
+
+
+def test_it_holds_if_it_holds_in_all_runs_and_names_them():
+    joined = join([claim(exactly(1.0)), claim(exactly(2.0))], ["MLP", "LeNet"])
+    assert joined.verdict == "confirmed"
+    assert [each.name for each in joined.findings] == ["MLP, gap", "LeNet, gap"]
+    assert [each.verdict for each in joined.findings] == ["confirmed"] * 2
+
+
+def test_one_run_that_fails_refutes_and_one_open_leaves_open():
+    good, bad, unclear = exactly(1.0), exactly(-1.0), share_above(0.4)
+    assert join([claim(good), claim(bad)], ["a", "b"]).verdict == "refuted"
+    assert join([claim(good), claim(unclear)], ["a", "b"]).verdict == "inconclusive"
+    assert join([claim(bad), claim(unclear)], ["a", "b"]).verdict == "refuted"
+
+
+def test_several_models_are_not_several_chances():
+    weak = claim(share_above(0.02))
+    assert weak.verdict == "confirmed"  # 0.02 is below 0.025 for one model
+    strong = claim(exactly(1.0))
+    assert join([weak, strong], ["a", "b"]).verdict == "confirmed"  # Holm: 0.02 last
+    joined = join([weak, weak], ["a", "b"])  # Holm: 2 x 0.02
+    assert joined.verdict == "inconclusive"
+    assert [each.verdict for each in joined.findings] == ["inconclusive"] * 2
+
+
+def test_thresholds_on_both_sides_are_judged_together():
+    falls = claim(exactly(-0.95), threshold=BELOW)
+    leads = claim(share_above(0.02))
+    joined = join([falls, leads], ["a", "b"])
+    assert [each.verdict for each in joined.findings] == ["confirmed", "confirmed"]
+    rises = claim(exactly(-0.5), threshold=BELOW)
+    assert rises.verdict == "refuted"
+    assert join([rises, leads], ["a", "b"]).verdict == "refuted"
+
+
+def test_a_run_too_small_to_tell_stays_so():
+    doubtful = claim(exactly(1.0))._replace(
+        findings=(Finding("gap", exactly(1.0), None, threshold=ABOVE),),
+        verdict="inconclusive",
+        remark="2 seeds",
+    )
+    joined = join([doubtful, claim(exactly(1.0))], ["MLP", "LeNet"])
+    assert joined.verdict == "inconclusive"
+    assert joined.findings[0].verdict is None
+    assert joined.remark == "MLP: 2 seeds"
+
+
+def test_a_verdict_that_is_not_that_of_its_numbers_stands():
+    # It reports two readings, of which it chose the second.
+    chose = claim(exactly(-1.0), exactly(1.0))._replace(verdict="confirmed")
+    joined = join([chose, claim(exactly(1.0))], ["a", "b"])
+    assert joined.verdict == "confirmed"
+
+
+def test_numbers_that_do_not_exist_leave_it_open():
+    nothing = Estimate(np.nan, np.nan, np.nan, np.empty(0))
+    joined = join([claim(nothing), claim(exactly(1.0))], ["a", "b"])
+    assert joined.verdict == "inconclusive"
+
+
+def test_remarks_are_kept_and_shared_ones_said_once():
+    pair = [claim(exactly(1.0), remark=text) for text in ("few", "many")]
+    assert join(pair, ["a", "b"]).remark == "a: few; b: many"
+    assert join([pair[0]] * 2, ["a", "b"]).remark == "few"
+
+
+def test_claims_of_different_ids_cannot_be_joined():
+    one = claim(exactly(1.0))
+    with pytest.raises(
+        ValueError, match=r"of one id can be joined, got \['D3', 'D4'\]"
+    ):
+        join([one, one._replace(id="D4")], ["a", "b"])
+    with pytest.raises(ValueError, match="got none"):
+        join([], [])

@@ -1,0 +1,105 @@
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from tangentlab.claims import CATALOG, verify
+from tests.claims.toy import toss, use_plan
+
+
+class Page(HTMLParser):
+    """Ids, links, texts and scenes of a page."""
+
+    def __init__(self, html: str):
+        super().__init__()
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.tags: list[str] = []
+        self.scenes: list[dict] = []
+        self.in_scene = False
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.tags.append(tag)
+        if "id" in attributes:
+            self.ids.append(attributes["id"] or "")
+        if tag == "a":
+            self.links.append(attributes["href"] or "")
+        self.in_scene = attributes.get("class") == "scene"
+
+    def handle_endtag(self, tag):
+        self.in_scene = False
+
+    def handle_data(self, data):
+        if self.in_scene:
+            self.scenes.append(json.loads(data))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The folder of a verification, and its page."""
+    folder = tmp_path_factory.mktemp("verification")
+    runs = (
+        toss("D1", "D47"),
+        toss("D1", model="lenet", mean=3.0),
+        toss("D2", mean=-1.0),
+        toss("D3", trouble="run"),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        use_plan(patch, *runs)
+        verify("smoke", folder)
+    return folder, (folder / "report.html").read_text()
+
+
+def test_the_summary_counts_and_names_what_failed(made):
+    _, html = made
+    assert "1 are confirmed, 1 refuted, 0 stay open and 46 were not measured" in html
+    assert "2 could be decided, and 1 of these held" in html
+    assert "Planned but not measured, since a run failed: D3." in html
+
+
+def test_links_lead_somewhere(made):
+    folder, html = made
+    page = Page(html)
+    assert len(set(page.ids)) == len(page.ids)
+    for link in page.links:
+        if link.startswith("#"):
+            assert link[1:] in page.ids
+        else:
+            assert (folder / link).is_file(), link
+    assert {f"row-{name}" for name in CATALOG} <= set(page.ids)
+
+
+def test_figures_are_data_and_carry_what_is_drawn(made):
+    _, html = made
+    scenes = Page(html).scenes
+    forest, *_, last = scenes
+    names = [entry["name"] for entry in forest["entries"]]
+    assert names == ["MLP on coins", "LeNet on coins"]
+    assert [entry["name"] for entry in last["entries"]] == ["tosses", "sums"]
+    assert last["panels"][0]["x"]["label"] == "number"
+
+
+def test_only_its_own_script_may_run(made):
+    _, html = made
+    policy = re.search(r'content="(default-src[^"]*)"', html)
+    assert policy and "script-src 'sha256-" in policy[1]
+    assert "unsafe-eval" not in policy[1] and "http" not in policy[1]
+
+
+def test_messages_and_commands_are_escaped(made):
+    _, html = made
+    assert "rolled &lt;away&gt;" in html and "<away>" not in html
+    assert "python -m tangentlab.experiments toss mean=-1.0" in html
+
+
+def test_rows_show_their_verdict_and_can_be_told_by_it(made):
+    _, html = made
+    for name, kind in {
+        "D1": "confirmed",
+        "D2": "refuted",
+        "D9": "not-measured",
+    }.items():
+        assert f'id="row-{name}" class="{kind}" data-kind="{kind}"' in html

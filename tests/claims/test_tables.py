@@ -1,0 +1,46 @@
+import pytest
+
+from tangentlab.analysis import Claim, Finding, exactly
+from tangentlab.claims import CATALOG, Verified, to_table
+from tangentlab.claims.tables import measured_text, short_table, time_text
+from tangentlab.report.exporting import to_latex, to_pandas
+from tangentlab.report.tables import to_csv
+
+
+def verified(*findings: Finding, remark: str = "", reason: str = "") -> Verified:
+    claim = Claim("D8", "x", "y", findings, "confirmed", remark)
+    return Verified(CATALOG["D8"], "confirmed", claim, reason, ())
+
+
+def test_what_was_judged_is_told_first_and_many_numbers_are_cut():
+    told = Finding("told", exactly(0.5))
+    judged = [Finding(f"n{k}", exactly(k), "confirmed") for k in range(1, 7)]
+    assert measured_text(verified(told, judged[0])) == "n1 +1.00"
+    assert measured_text(verified(told)) == "told +0.50"
+    assert measured_text(verified(*judged)).endswith("n4 +4.00; and 2 more")
+    assert measured_text(verified(remark="nothing new")) == "nothing new"
+    assert measured_text(verified(told, reason="it failed")) == "it failed"
+
+
+def test_tables_have_published_and_measured_side_by_side():
+    table = to_table([verified(Finding("MLP", exactly(0.67), "confirmed"))])
+    pytest.importorskip("pandas")
+    assert list(to_pandas(table)["published"]) == [CATALOG["D8"].published]
+    assert "MLP 67.6 %, LeNet 75.0 %" in to_csv(table)
+    assert r"67.6 \%" in to_latex(table)
+    (row,) = short_table([verified()]).rows
+    assert row.cells[4:] == ("✓ confirmed", None)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.04, "0.0 s"),
+        (9.94, "9.9 s"),
+        (42.0, "42 s"),
+        (210.0, "3.5 min"),
+        (7200, "2.0 h"),
+    ],
+)
+def test_times_have_the_unit_that_suits_them(seconds, text):
+    assert time_text(float(seconds)) == text

@@ -1,0 +1,85 @@
+import re
+
+import pytest
+
+from tangentlab import cli
+from tests.claims.toy import toss, use_plan
+
+
+@pytest.fixture
+def plan(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TANGENTLAB_DEBUG", raising=False)
+    return lambda *runs: use_plan(monkeypatch, *runs)
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def test_it_prints_runs_verdicts_and_files_and_ends_with_0(plan, tmp_path, capsys):
+    plan(toss("D1", "D47"), toss("D2", mean=-1.0))
+    assert cli.main(["verify", "--no-progress"]) == 0
+    output = capsys.readouterr().out
+    lines = output.splitlines()
+    first = (
+        r"\[1/2\] toss, MLP on coins, mean 1.0: D1 confirmed, D47 confirmed \(.* s\)"
+    )
+    assert re.fullmatch(first, lines[0])
+    assert re.fullmatch(r"\[2/2\] .* D2 refuted \(.* s\)", lines[1])
+    for part in ("claim published measured criterion verdict time", "✗ refuted"):
+        assert part in words(output)
+    assert (
+        "1 confirmed, 1 refuted, 0 inconclusive, 1 recorded, 46 not measured" in output
+    )
+    assert words(output).count("not measured at any scale") >= 10
+    folder = tmp_path / "runs" / "verify-smoke"
+    for name in ("report.html", "verdicts.json", "verdicts.csv", "verdicts.tex"):
+        assert (folder / name).is_file() and f"runs/verify-smoke/{name}" in output
+    assert cli.main(["verify", "--no-progress"]) == 0
+    assert "there already" in capsys.readouterr().out
+
+
+def test_a_failed_run_ends_with_1_and_the_others_are_verified(plan, capsys):
+    plan(toss("D1", trouble="run"), toss("D2"))
+    assert cli.main(["verify", "--no-progress", "--output", "here"]) == 1
+    output = capsys.readouterr().out
+    assert "FAILED, ValueError: The coin rolled <away>." in output
+    assert "D1 was planned and not measured: MLP on coins" in output
+    assert "1 confirmed" in output
+
+
+def test_single_claims_are_verified(plan, capsys):
+    plan(toss("D1"), toss("D2", mean=2.0))
+    assert cli.main(["verify", "--claim", "D2", "--no-progress"]) == 0
+    output = capsys.readouterr().out
+    assert "[1/1]" in output and "D3" not in output
+    assert "✓ confirmed" in output
+
+
+def test_a_claim_that_this_scale_does_not_measure_ends_with_1(plan, capsys):
+    plan(toss("D1"))
+    assert cli.main(["verify", "--claim", "D7", "--no-progress"]) == 1
+    assert "not measured at this scale, but at laptop" in words(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "message"),
+    [
+        (["--claim", "D99"], 1, "Unknown claim 'D99'. Known: D1, D10, D11"),
+        (["--scale", "huge"], 2, "smoke"),
+        (["--claims", "D1"], 2, "`tangentlab verify` has the options"),
+    ],
+)
+def test_what_is_not_known_is_refused(plan, tmp_path, args, status, message, capsys):
+    plan(toss("D1"))
+    assert cli.main(["verify", *args]) == status
+    assert message in words(capsys.readouterr().err)
+    assert not list(tmp_path.iterdir())
+
+
+def test_help_tells_the_scales_and_the_exit_status(capsys):
+    assert cli.main(["verify", "--help"]) == 0
+    text = words(re.sub(r"[─│╭╮╰╯]", " ", capsys.readouterr().out))
+    for part in ("--scale {smoke,laptop,gpu}", "--claim", "--output", "exit status"):
+        assert part in text

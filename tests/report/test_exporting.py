@@ -1,0 +1,74 @@
+import builtins
+
+import numpy as np
+import pytest
+
+from tangentlab.report.exporting import latex_text, to_latex, to_pandas
+from tangentlab.report.tables import Column, Row, Table
+
+TABLE = Table(
+    (Column("task_1", align="left"), Column("accuracy", ".1%"), Column("n", "d")),
+    (Row(("φ₁ & more", 0.5, 3), flag="100 % one class"), Row(("b", None, 4))),
+    "What was learned.",
+)
+
+
+def test_latex_has_rules_sides_and_escaped_cells():
+    assert to_latex(TABLE).split("\n") == [
+        r"\begin{tabular}{lrr}",
+        r"\toprule",
+        r"task\_1 & accuracy & n \\",
+        r"\midrule",
+        r"\ensuremath{\varphi}\ensuremath{{}_{1}} \& more * & 50.0\% & 3 \\",
+        r"b & -- & 4 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        "% What was learned.",
+        "% * 100 % one class",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [
+        ("a_b^c {d}", r"a\_b\textasciicircum{}c \{d\}"),
+        ("50 % & $5 #1", r"50 \% \& \$5 \#1"),
+        ("\\x~y", r"\textbackslash{}x\textasciitilde{}y"),
+        ("a < b", r"a \ensuremath{<} b"),
+        ("ρ ≤ −0.8", r"\ensuremath{\rho} \ensuremath{\leq} \ensuremath{-}0.8"),
+        ("n²", r"n\ensuremath{{}^{2}}"),
+    ],
+)
+def test_special_characters_are_escaped(text, latex):
+    assert latex_text(text) == latex
+
+
+def test_every_sign_of_the_catalog_is_known_to_latex():
+    from tangentlab.claims import CATALOG
+
+    for entry in CATALOG.values():
+        for text in (entry.statement, entry.source, entry.published, entry.criterion):
+            assert latex_text(text).isascii(), text
+
+
+def test_a_data_frame_holds_unrounded_values_and_flags():
+    pytest.importorskip("pandas")
+    frame = to_pandas(TABLE)
+    assert list(frame.columns) == ["task_1", "accuracy", "n", "flag"]
+    np.testing.assert_equal(frame["accuracy"].to_numpy(), [0.5, np.nan])
+    assert list(frame["flag"]) == ["100 % one class", ""]
+
+
+def test_without_pandas_it_says_how_to_get_it(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *args, **options):
+        if name == "pandas":
+            raise ImportError(name)
+        return real(name, *args, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(
+        ImportError, match=r"needs pandas.*pip install 'tangentlab\[pan"
+    ):
+        to_pandas(TABLE)
