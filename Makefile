@@ -6,7 +6,7 @@ RUNS ?= runs
 BENCH ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow test-browser check format bench-cpu bench-gpu bench-more clean
+.PHONY: help demo test test-slow test-faults test-browser check format bench-cpu bench-gpu bench-more clean
 
 help: ## List the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test: $(VENV)/.test ## The whole suite (real CIFAR-10 and MNIST too where TANGEN
 test-slow: $(VENV)/.test ## The tests marked slow
 	$(BIN)/python -m pytest --numprocesses 2 -m slow
 
+test-faults: $(VENV)/.test ## Workers, schedulers and disks of a cluster that fail, as real processes
+	$(BIN)/python -m pytest -m faults tests/cluster
+
 test-browser: $(VENV)/.test ## Open a report in headless Chromium and look for figures and console errors
 	$(BIN)/python -m pytest -m browser
 
@@ -60,6 +63,8 @@ bench-more: ## Spectra, training, closed forms, infinite width: the commands tha
 	@echo "$(BIN)/python -m benchmarks.training     # tasks together, function space, growth; --help lists cases"
 	@echo "$(BIN)/python -m benchmarks.predict      # conjugate gradients at n = 20,000"
 	@echo "$(BIN)/python -m benchmarks.infinite     # kernels of wide networks beside neural-tangents"
+	@echo "$(BIN)/python -m benchmarks.cluster      # one worker, two, none; --wire counts bytes; writes docs/scale.md"
+	@echo "$(BIN)/python -m benchmarks.scale        # the plan for a million samples, from the stored GPU rates"
 
 clean: ## Remove the environment and caches (runs are kept)
 	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis build dist

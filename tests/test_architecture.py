@@ -7,7 +7,8 @@ import pytest
 
 PACKAGE = Path(__file__).parent.parent / "src" / "tangentlab"
 STAGES = (
-    "data models kernels infinite spectra tasks training predict analysis theory report"
+    "data models cluster kernels infinite spectra tasks training predict analysis "
+    "theory report"
 ).split()
 LAYERS = [*STAGES, "store", "experiments", "claims", "cli"]
 FILES = sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})

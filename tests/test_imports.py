@@ -6,6 +6,7 @@ import sys
 
 def test_import_is_light():
     heavy = "flax haiku diffrax matplotlib rich tyro plotly pandas sklearn".split()
+    heavy += "dask distributed zarr fsspec".split()
     loaded = f"[m for m in {[*heavy, 'tangentlab.cli']} if m in sys.modules]"
     code = f"import sys, tangentlab; print({loaded})"
     done = subprocess.run(

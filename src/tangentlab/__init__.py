@@ -5,6 +5,7 @@ A network is a function `apply(params, x) -> (n, c)`; everything else takes that
 """
 
 from . import analysis as analysis
+from . import cluster as cluster
 from . import data as data
 from . import infinite as infinite
 from . import models as models
@@ -22,10 +23,13 @@ from .kernels import gram as gram
 from .kernels import gram_by_parameter as gram_by_parameter
 from .kernels import gram_diagonal as gram_diagonal
 from .kernels import gram_full as gram_full
+from .kernels import gram_status as gram_status
 from .kernels import jacobian as jacobian
 from .kernels import kernel_product as kernel_product
 from .kernels import open_gram as open_gram
 from .kernels import plan_gram as plan_gram
+from .kernels import spread as spread
+from .kernels import to_zarr as to_zarr
 from .models import Model as Model
 from .models import linearize as linearize
 from .models import taylor_expand as taylor_expand

@@ -11,7 +11,13 @@ _WINDOW = 600.0  # seconds over which speed is estimated: one unit may take minu
 
 @contextmanager
 def progress_bar(
-    title: str, total: int, *, show: bool, done: int = 0, unit: str = ""
+    title: str,
+    total: int,
+    *,
+    show: bool,
+    done: int = 0,
+    unit: str = "",
+    note: Callable[[], str] = str,
 ) -> Iterator[Advance]:
     """A bar with count, rate, elapsed and remaining time, on standard error; it stays.
 
@@ -21,6 +27,7 @@ def progress_bar(
         show: Draw it; otherwise nothing is imported and nothing printed.
         done: Units finished before, by an earlier run; they do not count for the rate.
         unit: What the units are, for the rate.
+        note: Says what else is to be known, at the end of the line.
 
     Yields:
         The function that advances the bar.
@@ -45,11 +52,14 @@ def progress_bar(
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
+        TextColumn("{task.fields[note]}"),
     ]
     console = Console(stderr=True)
     with Progress(*columns, console=console, speed_estimate_period=_WINDOW) as bar:
         count = f"{_count(done)}/{_count(total)}"
-        number = bar.add_task(title, total=total, completed=done, count=count, rate="")
+        number = bar.add_task(
+            title, total=total, completed=done, count=count, rate="", note=note()
+        )
         task = bar.tasks[0]
 
         def advance(units: int) -> None:
@@ -57,7 +67,7 @@ def progress_bar(
             average = (task.completed - done) / (task.elapsed or 1.0)
             rate = f"{_short(task.speed or average)} {unit}".rstrip() + "/s"
             count = f"{_count(int(task.completed))}/{_count(total)}"
-            bar.update(number, count=count, rate=rate)
+            bar.update(number, count=count, rate=rate, note=note())
 
         yield advance
 

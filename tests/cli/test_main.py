@@ -30,7 +30,7 @@ def test_alone_it_prints_help(capsys):
     alone = capsys.readouterr().out
     assert cli.main(["--help"]) == 0
     assert capsys.readouterr().out == alone
-    for command in ("demo", "run", "report", "data", "doctor", "--version", "--debug"):
+    for command in "demo run verify report data doctor --version --debug".split():
         assert command in alone
 
 
@@ -118,9 +118,9 @@ def test_a_report_is_drawn_again(toy, capsys):
 @pytest.mark.parametrize(
     ("args", "messages"),
     [
-        (["rum"], ["rum", "demo, run, report, data, doctor"]),
+        (["rum"], ["rum", "demo, run, verify, report, data, "]),
         (["run"], ["eigenfunctions", "walk"]),
-        (["run", "wakl"], ["wakl", "eigenfunctions, walk"]),
+        (["run", "wakl"], ["wakl", "eigenfunctions, ", ", walk"]),
         (
             ["run", "walk", "--seeed", "1"],
             ["--seeed", "Perhaps you meant", "--seed INT"],

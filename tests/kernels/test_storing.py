@@ -11,7 +11,7 @@ import pytest
 
 import tangentlab as tl
 from tangentlab.kernels import engine
-from tangentlab.kernels.tiled import storing, units
+from tangentlab.kernels.tiled import producing, storing, units
 from tests.networks import dense_apply, dense_params
 
 N = 600  # three panels a side: six tiles
@@ -109,6 +109,31 @@ def test_a_cut_tile_is_computed_again_and_reported(store, caplog):
     assert "tile-00001-00001.npy is not whole and is computed again" in caplog.text
 
 
+def test_a_tile_with_a_flipped_bit_is_computed_again_and_reported(store, caplog):
+    before = _files(store)
+    path = store / "tile-00002-00001.npy"
+    content = bytearray(path.read_bytes())
+    content[5000] ^= 1
+    path.write_bytes(content)
+    _gram(store)
+    after = _files(store)
+    assert {k: v[0] for k, v in after.items()} == {k: v[0] for k, v in before.items()}
+    assert [name for name in after if after[name] != before[name]] == [path.name]
+    assert "tile-00002-00001.npy has a wrong checksum and is computed" in caplog.text
+
+
+def test_a_tile_that_is_a_link_to_elsewhere_is_replaced(store, tmp_path, caplog):
+    path, outside = store / "tile-00002-00001.npy", tmp_path / "outside.npy"
+    content = path.read_bytes()
+    path.rename(outside)
+    path.symlink_to(outside)
+    with pytest.raises(ValueError, match="1 of 6 tiles are missing"):
+        tl.open_gram(store)
+    _gram(store)
+    assert not path.is_symlink() and path.read_bytes() == content
+    assert outside.read_bytes() == content
+
+
 def test_the_plan_is_never_made_again(store, caplog):
     (store / "tile-00002-00000.npy").unlink()
     before = (store / "manifest.json").read_bytes()
@@ -124,7 +149,8 @@ def test_no_tile_depends_on_what_else_is_computed(
 ):
     """Neither on the order, nor on what is kept in memory, nor on what was skipped."""
     monkeypatch.setattr(storing, "kept_panels", lambda *_: kept)
-    monkeypatch.setattr(storing, "in_order", lambda *args: units.in_order(*args)[::-1])
+    backwards = lambda *args: units.in_order(*args)[::-1]  # noqa: E731
+    monkeypatch.setattr(producing, "in_order", backwards)
     folder = tmp_path / "store"
     folder.mkdir()
     for name in ("manifest.json", "tile-00001-00000.npy", "tile-00002-00002.npy"):

@@ -67,7 +67,7 @@ def test_a_cut_tile_is_not_there(written, length):
 def test_a_tile_at_another_place_is_found(written):
     there, here = (written.path(written.place(*at)) for at in [(1, 0), (1, 1)])
     here.write_bytes(there.read_bytes())
-    with pytest.raises(ValueError, match="its checksum is wrong. Delete that file"):
+    with pytest.raises(ValueError, match="its checksum is wrong. Call `tl.gram` again"):
         written.read(written.place(1, 1), check=True)
 
 

@@ -11,7 +11,8 @@ from rich.console import Console
 
 from .. import __version__, data, experiments
 from ..experiments.base import Experiment, draw, perform
-from . import commands, show
+from ..kernels import gram_status
+from . import commands, gram, show, verifying
 from .doctor import examine
 
 
@@ -62,6 +63,8 @@ def _execute(words: list[str]) -> int:
             _run(console, known, run, line)
         case commands.RunExperiment():
             _run(console, known, command, line)
+        case commands.Verify():
+            return verifying.verify_claims(console, command)
         case commands.DrawReport(path):
             show.outcome(console, draw(known, path))
         case commands.FetchData(name, directory):
@@ -71,6 +74,13 @@ def _execute(words: list[str]) -> int:
             show.line(console, f"{name}: every checksum is right in {path}")
         case commands.ListData():
             show.datasets(console, data.available())
+        case gram.RunGram():
+            show.line(console, str(gram.compute(command)))
+        case gram.ShowGram(folder, check):
+            for text in gram.described(gram_status(folder, check=check)):
+                show.line(console, text)
+        case gram.ClusterExample():
+            show.line(console, gram.example(command))
         case commands.Doctor():
             return show.diagnosis(console, examine())
         case _:

@@ -8,7 +8,9 @@ from typing import Annotated, Any, Literal, Union
 
 import tyro
 
+from ..claims.scales import Scale
 from ..experiments.base import Experiment
+from .gram import ClusterExample, RunGram, ShowGram
 from .refusals import PROGRAM, explained_refusals
 
 DESCRIPTION = """What can a linearized network say about the real one?
@@ -53,6 +55,24 @@ class RunExperiment:
 
 
 @dataclass(frozen=True)
+class Verify:
+    """Take the claims one by one: run what measures them, and print the verdicts.
+
+    Finished runs of the folder are used and unfinished ones go on. The exit status is 0
+    if all that was planned was measured, whatever came out, else 1.
+    """
+
+    scale: Scale = "smoke"
+    """How large: embedded data in minutes, subsets of real data in hours, or the
+    paper's own sizes on a GPU."""
+    claim: Annotated[tuple[str, ...], tyro.conf.arg(metavar="D1 D2 ...")] = ()
+    """Only these claims; all by default."""
+    output: Path | None = None
+    """Folder of the verification; runs/verify-SCALE by default."""
+    progress: Progress = True
+
+
+@dataclass(frozen=True)
 class DrawReport:
     """Draw figures and page of a finished run again, from its folder alone."""
 
@@ -86,7 +106,19 @@ class Doctor:
     """Say what is here, what is missing for what, and the command that gets it."""
 
 
-Command = Demo | RunExperiment | DrawReport | FetchData | VerifyData | ListData | Doctor
+Command = (
+    Demo
+    | RunExperiment
+    | Verify
+    | DrawReport
+    | FetchData
+    | VerifyData
+    | ListData
+    | RunGram
+    | ShowGram
+    | ClusterExample
+    | Doctor
+)
 
 
 def parse(
@@ -108,11 +140,15 @@ def parse(
     run = {name: _run(name, it.config) for name, it in experiments.items()}
     names = tyro.conf.Positional[Literal[*data]]
     files = {"fetch": _fetch(names), "verify": _verify(names), "list": ListData}
+    grams = {"run": RunGram, "status": ShowGram}
     choices = {
         "demo": Demo,
         "run": _group(run, RunExperiment.__doc__),
+        "verify": Verify,
         "report": DrawReport,
         "data": _group(files, "Find, fetch and verify data sets."),
+        "gram": _group(grams, "Gram matrices on disk: compute them, see how far."),
+        "cluster": ClusterExample,
         "doctor": Doctor,
     }
     known = _choice(choices)
@@ -120,8 +156,9 @@ def parse(
     def read(words: Sequence[str]) -> Command:
         return tyro.cli(known, prog=PROGRAM, description=DESCRIPTION, args=words)
 
-    leaves = [("demo",), ("report",), ("doctor",)]
+    leaves = [("demo",), ("verify",), ("report",), ("cluster",), ("doctor",)]
     leaves += [("run", name) for name in run] + [("data", name) for name in files]
+    leaves += [("gram", name) for name in grams]
     with explained_refusals(words, leaves, read):
         return read(words)
 

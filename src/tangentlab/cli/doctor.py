@@ -23,6 +23,7 @@ _REQUIREMENT = re.compile(
 USES = {
     "haiku": "networks written in Haiku",
     "ode": "closed forms of general losses, `tl.predict.loss_flow`",
+    "pandas": "tables as data frames, `report.exporting.to_pandas`",
     "test": "running the tests, `make test`",
     "dev": "lint, formatting and types, `make check`",
 }

@@ -8,6 +8,7 @@ from jaxtyping import Array, Float
 
 from .._types import AnyArray
 from ..kernels.request import Request
+from ..kernels.tiled.folder import check_shared
 from ..kernels.tiled.tiled_gram import TiledGram
 from .flow import Batch
 
@@ -73,6 +74,7 @@ class KernelCalls:
         precision: Precision = "float32",
         memory: int | None = None,
         store: None = None,
+        cluster: None = None,
         progress: bool = False,
     ) -> Float[Array, "n m"]: ...
     @overload
@@ -84,6 +86,7 @@ class KernelCalls:
         precision: Precision = "float32",
         memory: int | None = None,
         store: str | PathLike[str],
+        cluster: Any = None,
         progress: bool = False,
     ) -> TiledGram: ...
     def nngp(
@@ -94,6 +97,7 @@ class KernelCalls:
         precision: Precision = "float32",
         memory: int | None = None,
         store: str | PathLike[str] | None = None,
+        cluster: Any = None,
         progress: bool = False,
     ) -> Float[Array | TiledGram, "n m"]:
         """The covariance of the outputs at initialization, alone.
@@ -105,13 +109,14 @@ class KernelCalls:
             memory: Bytes that may be used.
             store: Folder for the result, tile by tile; a call that was stopped is
                 called again and goes on. See `tl.gram`.
+            cluster: Whose workers compute, with `store`. See `tl.gram`.
             progress: Show a progress bar.
 
         Returns:
             A Gram matrix; with `store` a `TiledGram`.
         """
         request = Request(precision=precision, memory=memory, progress=progress)
-        return _one(self, "nngp", x_1, x_2, request, store)
+        return _one(self, "nngp", x_1, x_2, request, store, cluster)
 
     @overload
     def ntk(
@@ -122,6 +127,7 @@ class KernelCalls:
         precision: Precision = "float32",
         memory: int | None = None,
         store: None = None,
+        cluster: None = None,
         progress: bool = False,
     ) -> Float[Array, "n m"]: ...
     @overload
@@ -133,6 +139,7 @@ class KernelCalls:
         precision: Precision = "float32",
         memory: int | None = None,
         store: str | PathLike[str],
+        cluster: Any = None,
         progress: bool = False,
     ) -> TiledGram: ...
     def ntk(
@@ -143,6 +150,7 @@ class KernelCalls:
         precision: Precision = "float32",
         memory: int | None = None,
         store: str | PathLike[str] | None = None,
+        cluster: Any = None,
         progress: bool = False,
     ) -> Float[Array | TiledGram, "n m"]:
         """The neural tangent kernel, alone.
@@ -154,13 +162,14 @@ class KernelCalls:
             memory: Bytes that may be used.
             store: Folder for the result, tile by tile; a call that was stopped is
                 called again and goes on. See `tl.gram`.
+            cluster: Whose workers compute, with `store`. See `tl.gram`.
             progress: Show a progress bar.
 
         Returns:
             A Gram matrix; with `store` a `TiledGram`.
         """
         request = Request(precision=precision, memory=memory, progress=progress)
-        return _one(self, "ntk", x_1, x_2, request, store)
+        return _one(self, "ntk", x_1, x_2, request, store, cluster)
 
     def diagonal(self, x: Examples, *, precision: Precision = "float32") -> Kernels:
         """Both kernels of each example with itself, at the cost of n entries.
@@ -189,11 +198,20 @@ def _one(
     x_2: Examples | None,
     request: Request,
     store: str | PathLike[str] | None,
+    cluster: Any,
 ) -> Array | TiledGram:
     from .evaluating import evaluate
     from .on_disk import store_kernel
 
+    if cluster is not None:
+        check_shared(cluster, store)
     if store is not None:
         folder = Path(store)
+        if cluster is not None:
+            from .on_cluster import kernel_on_cluster
+
+            return kernel_on_cluster(
+                _layer(calls), (kind,), x_1, x_2, request, folder, cluster
+            )
         return store_kernel(_layer(calls), (kind,), x_1, x_2, request, folder)
     return evaluate(_layer(calls), (kind,), x_1, x_2, request)[0]

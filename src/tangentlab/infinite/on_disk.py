@@ -1,18 +1,20 @@
 """Kernels that go to a folder, tile by tile, as those of `tl.gram` do."""
 
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import jax
 import numpy as np
 
+from .._aside import remove_leftovers
 from .._progress import Advance
 from ..kernels.hashing import hash_parts, hash_traced
 from ..kernels.planning import backend
 from ..kernels.request import Request
 from ..kernels.tiled.folder import check_store
 from ..kernels.tiled.manifest import Manifest, versions
-from ..kernels.tiled.producing import store_tiles
+from ..kernels.tiled.producing import begin, fill_folder
 from ..kernels.tiled.tiled_gram import TiledGram
 from ..kernels.tiled.tiles import Place
 from .calls import Examples
@@ -21,6 +23,67 @@ from .cutting import Cuts, cut, disk_side
 from .evaluating import check_finite, prepare
 from .layer import Layer
 from .running import Problem, Singles, all_singles, run_tiles
+
+
+class KernelMaker:
+    """Computes tiles of a kernel of infinite width, by the plan of their folder."""
+
+    passes = 1
+    kept = 1
+
+    def __init__(
+        self,
+        problem: Problem,
+        request: Request,
+        folder: Path,
+        hashes: dict[str, str] | None = None,
+    ):
+        """Begin a folder, or read the plan of one that was begun.
+
+        Args:
+            problem: What is to be computed.
+            request: Precision and memory.
+            folder: Where to, checked.
+            hashes: Its fingerprint, if that is known.
+        """
+        hashes = fingerprint(problem) if hashes is None else hashes
+
+        def manifest(plan: dict[str, Any]) -> Manifest:
+            return Manifest(
+                shape=problem.shape,
+                symmetric=problem.symmetric,
+                dtype=str(problem.batches[0].x.dtype),
+                precision=request.precision,
+                backend=backend(),
+                fingerprint=hashes,
+                made_by=versions(),
+                plan=plan,
+            )
+
+        def plan() -> dict[str, Any]:
+            layer, kinds, batches = problem.layer, problem.kinds, problem.batches
+            cuts = cut(layer, kinds, batches, request.memory, kept=False)
+            return {"panel": disk_side(cuts, max(problem.shape)), **cuts._asdict()}
+
+        self.manifest = begin(folder, manifest, plan)
+        self._problem = problem
+        self._cuts = Cuts(**{name: self.manifest.plan[name] for name in Cuts._fields})
+
+    @cached_property
+    def _singles(self) -> Singles:  # looked at when the first tile needs them
+        return all_singles(self._problem, self._cuts)
+
+    def compute(self, place: Place, advance: Advance) -> np.ndarray:
+        """Compute a tile.
+
+        Args:
+            place: Which one.
+            advance: Told the number of pairs of examples done.
+
+        Returns:
+            Its entries.
+        """
+        return _tile(self._problem, self._cuts, self._singles, place, advance)
 
 
 def store_kernel(
@@ -45,34 +108,11 @@ def store_kernel(
         The kernel on disk.
     """
     check_store(folder, (x_1, x_2))
+    remove_leftovers(folder)
     with request.context():
         problem = prepare(layer, kinds, x_1, x_2, request)
-        hashes = _fingerprint(problem)
-        singles: list[Singles] = []  # looked at when the first tile needs them
-
-        def manifest(plan: dict[str, Any]) -> Manifest:
-            return Manifest(
-                shape=problem.shape,
-                symmetric=problem.symmetric,
-                dtype=str(problem.batches[0].x.dtype),
-                precision=request.precision,
-                backend=backend(),
-                fingerprint=hashes,
-                made_by=versions(),
-                plan=plan,
-            )
-
-        def plan() -> dict[str, Any]:
-            cuts = cut(layer, kinds, problem.batches, request.memory, kept=False)
-            return {"panel": disk_side(cuts, max(problem.shape)), **cuts._asdict()}
-
-        def compute(plan: dict[str, Any], place: Place, advance: Advance) -> np.ndarray:
-            cuts = Cuts(**{name: plan[name] for name in Cuts._fields})
-            if not singles:
-                singles.append(all_singles(problem, cuts))
-            return _tile(problem, cuts, singles[0], place, advance)
-
-        return store_tiles(folder, manifest, plan, compute, progress=request.progress)
+        maker = KernelMaker(problem, request, folder)
+        return fill_folder(maker, folder, progress=request.progress)
 
 
 def _tile(
@@ -95,7 +135,15 @@ def _tile(
     return made
 
 
-def _fingerprint(problem: Problem) -> dict[str, str]:
+def fingerprint(problem: Problem) -> dict[str, str]:
+    """Hash what a kernel is computed of.
+
+    Args:
+        problem: What is to be computed.
+
+    Returns:
+        Hashes by what they are of.
+    """
     layer, kinds = problem.layer, problem.kinds
     first, second = problem.batches
 

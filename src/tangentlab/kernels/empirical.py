@@ -14,7 +14,7 @@ what comes out.
 
 from os import PathLike
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import jax
 import jax.numpy as jnp
@@ -29,7 +29,8 @@ from .planning import backend
 from .preparing import job_of, prepare, result_dtype
 from .request import Outputs, Precision, Request
 from .results import check_finite, collect
-from .tiled.folder import check_store
+from .sharded import gram_sharded, sharding_of
+from .tiled.folder import check_shared, check_store
 from .tiled.storing import store_gram
 from .tiled.tiled_gram import TiledGram
 from .verifying import verify
@@ -48,6 +49,7 @@ def gram(
     precision: Precision = "float32",
     memory: int | None = None,
     store: None = None,
+    cluster: None = None,
     progress: bool = False,
 ) -> Float[Array, "n m"]: ...
 @overload
@@ -63,6 +65,7 @@ def gram(
     precision: Precision = "float32",
     memory: int | None = None,
     store: str | PathLike[str],
+    cluster: Any = None,
     progress: bool = False,
 ) -> TiledGram: ...
 def gram(
@@ -77,17 +80,24 @@ def gram(
     precision: Precision = "float32",
     memory: int | None = None,
     store: str | PathLike[str] | None = None,
+    cluster: Any = None,
     progress: bool = False,
 ) -> Float[Array | TiledGram, "n m"]:
     r"""Neural tangent kernel between two sets of samples.
 
     Under `jit`, and wherever else arguments are traced, shapes and structure are
     checked, values are not, and the computation is neither cut into panels nor shown.
+    Samples that are sharded over several devices along their leading axis give a result
+    whose rows are sharded alike; each device computes its own.
 
     With `store`, the result may be larger than memory: it is computed tile by tile into
     that folder. A tile there is final, and whole whatever happens; a call that was
-    killed, or met a full disk, is called again and goes on. On one machine the result
-    is the same to the bit as that of a call that was never disturbed.
+    killed, or met a full disk, is called again and goes on; damaged tiles are found by
+    their checksums, reported and computed again. On one machine the result is the same
+    to the bit as that of a call that was never disturbed.
+
+    With `cluster` besides, workers of Dask.distributed fill that folder, which they all
+    have to see. Any of them may die, and the scheduler too; see `docs/scale.md`.
 
     Args:
         apply: The network, `apply(params, x) -> (n, c)`.
@@ -110,6 +120,9 @@ def gram(
         memory: Bytes that may be used; a share of what is free by default.
         store: Folder for the result: new, empty, or of the same computation begun
             before.
+        cluster: Who computes: the address of a Dask scheduler, a
+            `dask.distributed.Client`, or `"local:2"` for two workers on this machine.
+            `memory` is then that of each worker.
         progress: Show a progress bar.
 
     Returns:
@@ -120,14 +133,22 @@ def gram(
         ValueError: If `apply` breaks the contract (see `tl.models.check_apply`), the
             samples are empty or do not fit together, an example gives a gradient that
             is not finite, memory is too small (says what would fit), or `store` is not
-            a folder of this computation (says what differs).
-        OSError: If `store` cannot be written to, or its disk is too small.
+            a folder of this computation (says what differs). Likewise for `cluster`
+            without `store`, or without a worker that is fit for this computation.
+        OSError: If `store` cannot be written to, its disk is too small, or there is no
+            scheduler or worker.
     """
     request = Request(outputs, trainable, scale, precision, memory, progress)
+    if cluster is not None:
+        check_shared(cluster, store)
     if store is None:
         return _gram(apply, params, x_1, x_2, request, full=False)
     folder = Path(store)
     check_store(folder, (params, x_1, x_2, scale))
+    if cluster is not None:
+        from .tiled.gram_subject import gram_on_cluster
+
+        return gram_on_cluster(apply, params, x_1, x_2, request, folder, cluster)
     with request.context():
         prepared = prepare(apply, params, x_1, x_2, request, full=False)
         return store_gram(prepared, request, folder)
@@ -239,6 +260,9 @@ def gram_diagonal(
 
 def _gram(apply, params, x_1, x_2, request: Request, *, full: bool) -> Array:
     with request.context():
+        spread = None if full else sharding_of(x_1)
+        if spread is not None:
+            return gram_sharded(apply, params, x_1, x_2, request, spread)
         prepared = prepare(apply, params, x_1, x_2, request, full=full)
         if prepared.traced:
             batches = prepared.x_1, prepared.x_2

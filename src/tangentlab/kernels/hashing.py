@@ -13,7 +13,9 @@ from .._linalg import blocks
 from .compat import body_of, is_literal
 
 _BLOCK_BYTES = 2**24
-_ADDRESS = re.compile("0x[0-9a-fA-F]+")  # in the text of a function without a name
+# What the text of a traced function says of functions inside it: where they lay in
+# memory, and what they were called, which one that was sent to a worker forgets.
+_INCIDENTAL = re.compile(r"0x[0-9a-fA-F]+|\bname=[\w.<>]+")
 
 
 def hash_traced(traced: Any) -> str:
@@ -25,7 +27,7 @@ def hash_traced(traced: Any) -> str:
     Returns:
         The hash.
     """
-    return hash_parts(_ADDRESS.sub("", str(traced)), *_arrays_in(traced))
+    return hash_parts(_INCIDENTAL.sub("", str(traced)), *_arrays_in(traced))
 
 
 def _arrays_in(part: Any) -> Iterator[Any]:

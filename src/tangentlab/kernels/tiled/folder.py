@@ -2,7 +2,9 @@
 
 import shutil
 import tempfile
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import jax
 import numpy as np
@@ -10,7 +12,10 @@ from jax.core import Tracer
 from jaxtyping import PyTree
 
 from ..._aside import is_partial
+from ...cluster.links import check_cluster
+from .inputs import ROOM
 from .manifest import NAME, read_manifest
+from .progress_note import NOTE
 from .tiles import Grid, Place
 
 
@@ -43,6 +48,7 @@ def check_store(folder: Path, arguments: PyTree) -> None:
             "folder that can.",
         ) from error
     names = sorted(path.name for path in folder.iterdir() if not is_partial(path))
+    names = [name for name in names if name not in (ROOM, NOTE)]
     if NAME in names:
         read_manifest(folder)
     elif names:
@@ -51,6 +57,24 @@ def check_store(folder: Path, arguments: PyTree) -> None:
             f"but {folder} has no {NAME} and holds {', '.join(names[:3])}"
             f"{' and more' if len(names) > 3 else ''}."
         )
+
+
+def check_shared(cluster: Any, store: str | PathLike[str] | None) -> None:
+    """Refuse a cluster that cannot be used, before any work is done.
+
+    Args:
+        cluster: What was passed.
+        store: Folder that its workers are to fill.
+
+    Raises:
+        ValueError: If there is no folder, or it is no cluster.
+    """
+    if store is None:
+        raise ValueError(
+            "`cluster` needs `store`: workers write tiles to a folder that all of them "
+            'see, as in store="/shared/gram".'
+        )
+    check_cluster(cluster)
 
 
 def check_space(grid: Grid, missing: list[Place]) -> None:

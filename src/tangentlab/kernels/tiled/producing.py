@@ -10,49 +10,71 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from ..._aside import remove_leftovers
 from ..._progress import Advance, progress_bar
 from .folder import check_space, write_tile
 from .manifest import NAME, Manifest, check_same, read_manifest
 from .tiled_gram import TiledGram, open_gram
 from .tiles import Grid, Place
+from .units import in_order
 
 _log = logging.getLogger(__name__)
 
 
-def store_tiles(
-    folder: Path,
-    manifest: Callable[[dict[str, Any]], Manifest],
-    plan: Callable[[], dict[str, Any]],
-    compute: Callable[[dict[str, Any], Place, Advance], np.ndarray],
-    *,
-    progress: bool,
-) -> TiledGram:
+@runtime_checkable
+class Maker(Protocol):
+    """Computes the tiles of one folder, whichever kernel that is."""
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the folder holds."""
+        ...
+
+    @property
+    def passes(self) -> int:
+        """How often each pair of examples is gone through."""
+        ...
+
+    @property
+    def kept(self) -> int:
+        """Panels along the rows that stay in memory while others go by."""
+        ...
+
+    def compute(self, place: Place, advance: Advance) -> np.ndarray:
+        """Compute a tile.
+
+        Args:
+            place: Which one.
+            advance: Told the number of pairs of examples done, times passes.
+
+        Returns:
+            Its final entries.
+        """
+        ...
+
+
+def fill_folder(maker: Maker, folder: Path, *, progress: bool) -> TiledGram:
     """Compute a Gram matrix into a folder tile by tile, or what is missing there.
 
     Args:
-        folder: Where to, checked.
-        manifest: What the folder will hold, computed by a given plan.
-        plan: Makes a plan, of which `panel`, the side of a tile, is a part. Called for
-            a new folder alone.
-        compute: Entries of a tile by a plan; told of the pairs of examples done.
+        maker: Computes tiles.
+        folder: Where to, begun.
         progress: Show a progress bar.
 
     Returns:
         The Gram matrix on disk.
     """
-    remove_leftovers(folder)
-    begun = begin(folder, manifest, plan)
-    grid = begun.grid(folder)
+    grid = maker.manifest.grid(folder)
     missing = missing_places(grid)
     check_space(grid, missing)
-    with tile_bar(grid, missing, 1, show=progress) as advance:
-        for place in not_there(grid, missing, advance):
-            write_tile(grid, place, compute(begun.plan, place, advance))
+    with tile_bar(grid, missing, maker.passes, show=progress) as advance:
+        ordered = in_order(missing, grid.side, maker.kept)
+        units = not_there(grid, ordered, lambda num: advance(num * maker.passes))
+        for place in units:
+            write_tile(grid, place, maker.compute(place, advance))
     return open_gram(folder)
 
 
@@ -81,7 +103,7 @@ def begin(
 
 
 def missing_places(grid: Grid) -> list[Place]:
-    """Tiles that are not there, or not whole.
+    """Tiles that are not there, or damaged; the latter are reported and removed.
 
     Args:
         grid: The tiles.
@@ -89,11 +111,27 @@ def missing_places(grid: Grid) -> list[Place]:
     Returns:
         Those to be computed.
     """
-    missing = [place for place in grid.places() if not grid.is_there(place)]
-    for place in missing:
-        if grid.path(place).exists():
-            _log.warning("%s is not whole and is computed again", grid.path(place))
-    return missing
+    return [place for place in grid.places() if not keep_sound(grid, place)]
+
+
+def keep_sound(grid: Grid, place: Place) -> bool:
+    """Verify a tile, and remove it if it is not what was written.
+
+    Args:
+        grid: The tiles.
+        place: Which one.
+
+    Returns:
+        Whether it is there, and whole to the last bit.
+    """
+    path = grid.path(place)
+    if grid.is_sound(place):
+        return True
+    if path.exists() or path.is_symlink():
+        what = "has a wrong checksum" if grid.is_there(place) else "is not whole"
+        _log.warning("%s %s and is computed again", path, what)
+        path.unlink(missing_ok=True)
+    return False
 
 
 @contextmanager

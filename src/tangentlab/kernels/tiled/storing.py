@@ -1,12 +1,15 @@
 """Computes a Gram matrix of gradients into a folder, one tile after the other."""
 
 import logging
+from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..._aside import remove_leftovers
+from ..._progress import Advance
 from ..engine import Block, Job, run
 from ..features import Feature, Rows
 from ..planning import Plan, backend, free_memory
@@ -15,15 +18,80 @@ from ..request import Request
 from ..results import check_block_finite
 from ..verifying import verify
 from .fingerprint import fingerprint
-from .folder import check_space, write_tile
 from .manifest import Manifest, versions
-from .producing import begin, missing_places, not_there, tile_bar
-from .tiled_gram import TiledGram, open_gram
-from .tiles import Grid, Place
-from .units import in_order, kept_panels, plan_units
+from .producing import begin, fill_folder
+from .tiled_gram import TiledGram
+from .tiles import Place
+from .units import kept_panels, plan_units
 from .written_plan import plan_from_json, plan_to_json
 
 _log = logging.getLogger(__name__)
+
+
+class GramMaker:
+    """Computes tiles of a Gram matrix of gradients, by the plan of their folder."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        request: Request,
+        folder: Path,
+        hashes: dict[str, str] | None = None,
+    ):
+        """Begin a folder, or read the plan of one that was begun.
+
+        Args:
+            prepared: What is to be computed.
+            request: The options.
+            folder: Where to, checked.
+            hashes: Its fingerprint, if that is known.
+        """
+        verify(prepared.network, prepared.features, prepared.x_1)
+        hashes = fingerprint_of(prepared) if hashes is None else hashes
+        self.manifest = _begin(prepared, request, folder, hashes)
+        plan = plan_from_json(self.manifest.plan)
+        verify(prepared.network, _uncut(plan), prepared.x_1)  # those of older versions
+        self._job = Job(
+            prepared.network.source,
+            prepared.network.values,
+            plan,
+            prepared.problem,
+            prepared.x_1,
+            prepared.x_2,
+            request.precision,
+        )
+        self.passes = len(plan.passes)
+        self.kept = _kept(self._job, request.memory)
+        self._asked: deque[Place] = deque()
+        self._advance: Advance = lambda _: None
+        self._blocks: Iterator[Block] = iter(())
+
+    def compute(self, place: Place, advance: Advance) -> np.ndarray:
+        """Compute a tile; features of panels stay in memory for the next.
+
+        Args:
+            place: Which one.
+            advance: Told the number of pairs of examples done, times passes.
+
+        Returns:
+            Its entries.
+        """
+        self._asked.append(place)
+        self._advance = advance
+        block = next(self._blocks, None)
+        if block is None:  # the first, or the first after an error
+            self._blocks = run(self._job, self._places(), self._tell, self.kept)
+            block = next(self._blocks)
+        block = block._replace(values=np.asarray(block.values))
+        check_block_finite(block, self.manifest.symmetric)
+        return block.values
+
+    def _tell(self, pairs: int) -> None:
+        self._advance(pairs)
+
+    def _places(self) -> Iterator[Place]:
+        while self._asked:
+            yield self._asked.popleft()
 
 
 def store_gram(prepared: Prepared, request: Request, folder: Path) -> TiledGram:
@@ -38,36 +106,28 @@ def store_gram(prepared: Prepared, request: Request, folder: Path) -> TiledGram:
         The Gram matrix on disk.
     """
     remove_leftovers(folder)
-    verify(prepared.network, prepared.features, prepared.x_1)
-    manifest = _begin(prepared, request, folder)
-    plan, grid = plan_from_json(manifest.plan), manifest.grid(folder)
-    verify(prepared.network, _uncut(plan), prepared.x_1)  # those of an older version
-    missing = missing_places(grid)
-    check_space(grid, missing)
-    job = Job(
-        prepared.network.source,
-        prepared.network.values,
-        plan,
-        prepared.problem,
-        prepared.x_1,
-        prepared.x_2,
-        request.precision,
-    )
-    kept = _kept(job, request.memory)
-    passes = len(plan.passes)
-    with tile_bar(grid, missing, passes, show=request.progress) as advance:
-        ordered = in_order(missing, grid.side, kept)
-        units = not_there(grid, ordered, lambda num: advance(num * passes))
-        for block in run(job, units, advance, kept):
-            _keep(grid, block)
-    return open_gram(folder)
+    maker = GramMaker(prepared, request, folder)
+    return fill_folder(maker, folder, progress=request.progress)
 
 
-def _begin(prepared: Prepared, request: Request, folder: Path) -> Manifest:
+def fingerprint_of(prepared: Prepared) -> dict[str, str]:
+    """Hash what a Gram matrix is computed of.
+
+    Args:
+        prepared: What is to be computed.
+
+    Returns:
+        Hashes by what they are of.
+    """
+    x_2 = None if prepared.problem.symmetric else prepared.x_2
+    return fingerprint(prepared.network, prepared.x_1, x_2)
+
+
+def _begin(
+    prepared: Prepared, request: Request, folder: Path, hashes: dict[str, str]
+) -> Manifest:
     """The manifest that is there, or a new one with a plan for the memory there is."""
     network, problem = prepared.network, prepared.problem
-    x_2 = None if problem.symmetric else prepared.x_2
-    hashes = fingerprint(network, prepared.x_1, x_2)
 
     def manifest(plan: dict[str, Any]) -> Manifest:
         return Manifest(
@@ -114,9 +174,3 @@ def _kept(job: Job, memory: int | None) -> int:
         )
     memory = free_memory() if memory is None else memory
     return kept_panels(job.source, job.plan, job.problem, memory)
-
-
-def _keep(grid: Grid, block: Block) -> None:
-    block = block._replace(values=np.asarray(block.values))
-    check_block_finite(block, grid.symmetric)
-    write_tile(grid, Place(block.rows, block.columns), block.values)

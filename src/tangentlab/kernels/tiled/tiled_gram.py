@@ -47,6 +47,11 @@ class TiledGram:
         """Type of the entries."""
         return self._grid.dtype
 
+    @property
+    def side(self) -> int:
+        """Rows and columns of a tile; fewer at the end."""
+        return self._grid.side
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -64,15 +69,45 @@ class TiledGram:
         gather = self._submatrix if asked.outer else self._entries
         return gather(asked).reshape(asked.shape)[()]
 
+    def tiles(self) -> Iterator[tuple[slice, slice, np.ndarray]]:
+        """Go through the matrix, each tile read once.
+
+        Yields:
+            Rows, columns and entries; of a tile that has one, then its mirror image.
+        """
+        for place in self._grid.places():
+            values = self._tile(place)
+            yield place.rows, place.columns, values
+            if self._is_mirrored(place):
+                yield place.columns, place.rows, values.T
+
+    def multiply_part(
+        self, part: int, V: Float[np.ndarray, "m k"], *, transposed: bool = False
+    ) -> Float[np.ndarray, "s k"]:
+        """Multiply one row of tiles.
+
+        Args:
+            part: Its number down, or that of a column across if transposed.
+            V: Vectors over all columns, or rows if transposed.
+            transposed: Whether the transpose is multiplied.
+
+        Returns:
+            The products in float64, one row for each of these examples.
+        """
+        total = 0.0
+        for other, at in enumerate(blocks(self.shape[not transposed], self.side)):
+            pair = (other, part) if transposed else (part, other)
+            values = self._part(*pair)
+            wide = (values.T if transposed else values).astype(np.float64)
+            total = total + wide @ V[at]
+        return np.asarray(total)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("A Gram matrix on disk cannot become an array uncopied.")
         made = np.empty(self.shape, self.dtype if dtype is None else dtype)
-        for place in self._grid.places():
-            values = self._tile(place)
-            made[place] = values
-            if self._is_mirrored(place):
-                made[place.columns, place.rows] = values.T
+        for rows, columns, values in self.tiles():
+            made[rows, columns] = values
         return made
 
     def to_array(self) -> Float[np.ndarray, "n m"]:

@@ -127,15 +127,32 @@ class Grid:
             place: The tile.
 
         Returns:
-            False if it is missing or obviously not whole.
+            False if it is missing, obviously not whole, or a link to elsewhere.
         """
         header, path = self._header(place), self.path(place)
         try:
+            if path.is_symlink():
+                return False
             with path.open("rb") as file:
                 whole = path.stat().st_size == self.num_bytes(place)
                 return whole and file.read(len(header)) == header
         except FileNotFoundError:
             return False
+
+    def is_sound(self, place: Place) -> bool:
+        """Whether a tile is on disk, and what was written, to the last bit.
+
+        Args:
+            place: The tile.
+
+        Returns:
+            False if it is missing or damaged.
+        """
+        try:
+            self.read(place, check=True)
+        except (FileNotFoundError, ValueError):
+            return False
+        return True
 
     def read(self, place: Place, *, check: bool) -> np.ndarray:
         """Open a tile; what is used of it comes from the disk.
@@ -153,9 +170,11 @@ class Grid:
         """
         path = self.path(place)
         if not self.is_there(place):
-            if not path.exists():
+            if not (path.exists() or path.is_symlink()):
                 raise FileNotFoundError(f"There is no tile {path}. {_AGAIN}")
-            raise ValueError(_damaged(path, "its size or header is wrong"))
+            link = path.is_symlink()
+            why = "it is a link" if link else "its size or header is wrong"
+            raise ValueError(_damaged(path, why))
         raw = np.memmap(path, np.uint8, "r")
         data = raw[len(self._header(place)) : len(raw) - _SEAL]
         if check and raw[-_SEAL:].tobytes() != self._sealed(place, data.data):
@@ -181,9 +200,9 @@ class Grid:
 
 _AGAIN = (
     "Call `tl.gram` again, or what else began it, with this folder as `store`: it "
-    "computes what is missing."
+    "computes what is missing or damaged."
 )
 
 
 def _damaged(path: Path, why: str) -> str:
-    return f"Tile {path} is damaged: {why}. Delete that file. {_AGAIN}"
+    return f"Tile {path} is damaged: {why}. {_AGAIN}"

@@ -1,0 +1,150 @@
+"""`tangentlab gram` and `cluster`: Gram matrices on disk, and who computes them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import jax
+import tyro
+
+from .. import cluster, data, kernels, models
+from ..kernels import GramStatus, TiledGram
+from ..kernels.request import Precision
+from ..kernels.tiled.progress_note import age
+
+
+@dataclass(frozen=True)
+class RunGram:
+    """Compute the tangent kernel of an untrained network into a folder, or go on."""
+
+    store: Path
+    """Folder for the tiles; on a cluster, one that all workers see."""
+    data: str = "digits"
+    """Name of the data set."""
+    model: models.ModelName = "mlp"
+    """The network."""
+    num_samples: int | None = None
+    """Samples, train then test, drawn by a fixed key; all by default."""
+    seed: int = 42
+    """Of the network's initialization."""
+    precision: Precision = "float32"
+    """Precision of the kernel."""
+    memory: int | None = None
+    """Bytes that may be used; on a cluster, by each worker."""
+    cluster: str | None = None
+    """Scheduler's address such as tcp://127.0.0.1:8786, or local:2 for two workers."""
+    progress: bool = True
+    """Show a progress bar."""
+
+
+@dataclass(frozen=True)
+class ShowGram:
+    """Say how far a Gram matrix on disk is, while others fill it or not."""
+
+    folder: tyro.conf.Positional[Path]
+    """The folder of tiles."""
+    check: bool = False
+    """Verify the checksums of all tiles, which reads them."""
+
+
+@dataclass(frozen=True)
+class ClusterExample:
+    """Print a file to begin with: a batch script, or manifests."""
+
+    system: tyro.conf.Positional[Literal["slurm", "kubernetes"]]
+    """Who starts workers."""
+    store: str = "/scratch/gram"
+    """Folder of the tiles, on a file system that all workers see."""
+    workers: int = 8
+    """Number of workers."""
+    memory: int = 16
+    """Of each worker, in GB."""
+    gpus: int = 0
+    """Of each worker, 0 or 1."""
+
+
+def compute(command: RunGram) -> TiledGram:
+    """Compute a Gram matrix into a folder.
+
+    Args:
+        command: What is asked.
+
+    Returns:
+        The Gram matrix on disk.
+    """
+    samples = data.normalize(data.load(command.data))
+    if command.num_samples is not None:
+        few = command.num_samples // 5
+        samples = data.subset(
+            samples, command.num_samples - few, num_test=few, key=jax.random.key(0)
+        )
+    model = models.build(command.model, samples.shape)
+    return kernels.gram(
+        model.apply,
+        model.init(jax.random.key(command.seed)),
+        samples.x,
+        precision=command.precision,
+        memory=command.memory,
+        store=command.store,
+        cluster=command.cluster,
+        progress=command.progress,
+    )
+
+
+def example(command: ClusterExample) -> str:
+    """A file for a batch system.
+
+    Args:
+        command: What is asked.
+
+    Returns:
+        The file.
+    """
+    make = {"slurm": cluster.slurm_example, "kubernetes": cluster.kubernetes_example}
+    sizes = {"workers": command.workers, "memory": command.memory}
+    return make[command.system](command.store, **sizes, gpus=command.gpus)
+
+
+def described(status: GramStatus) -> Iterator[str]:
+    """A status as text.
+
+    Args:
+        status: The status.
+
+    Yields:
+        Lines.
+    """
+    manifest = status.manifest
+    n, m = manifest.shape
+    half = ", symmetric" if manifest.symmetric else ""
+    yield f"{status.folder}: {n:,} x {m:,}, {manifest.dtype}{half}, {manifest.backend}"
+    share = status.done / status.total
+    yield (
+        f"tiles      {status.done:,} of {status.total:,} ({share:.1%}), "
+        f"{status.bytes_done / 1e9:.3g} of {status.bytes_total / 1e9:.3g} GB"
+    )
+    if status.idle is not None:
+        yield f"last tile  {_duration(status.idle)} ago, {status.rate:.3g} tiles/s"
+    if status.remaining:
+        yield f"left       about {_duration(status.remaining)} at that rate"
+    note = status.note
+    if note is not None:
+        state = "finished" if note.finished else "said so"
+        yield (
+            f"cluster    {note.workers} workers, {note.retries} retries, "
+            f"{note.damaged} damaged tiles; {state} {_duration(age(note))} ago"
+        )
+        if note.dashboard and not note.finished:
+            yield f"dashboard  {note.dashboard}"
+    if status.damaged is not None:
+        listed = ", ".join(status.damaged) or "none"
+        yield f"damaged    {listed}"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,198 @@
+"""What `cluster=` means: an address, a client, or `local:N`; and holding on to it."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .local import LocalCluster
+
+PATIENCE = 300.0  # seconds without a scheduler, or without a worker
+CONNECT = 30  # seconds that a scheduler has to answer a first time
+_LOCAL = re.compile(r"local:([1-9][0-9]*)")
+_ADDRESS = re.compile(r"(?!local:)(?:(?:tcp|tls|ucx)://)?[^/:\s]+:[0-9]+|\S+\.json")
+_MEANS = (
+    'a scheduler\'s address such as "tcp://127.0.0.1:8786" (or the file that `dask '
+    "scheduler --scheduler-file` writes), a `dask.distributed.Client`, or "
+    '"local:2" for two workers on this machine'
+)
+
+
+class Link:
+    """A connection to a scheduler that is made again when it is lost."""
+
+    def __init__(self, client: Any, *, owned: bool, local: LocalCluster | None = None):
+        """Hold on to a client.
+
+        Args:
+            client: A `dask.distributed.Client`.
+            owned: Whether it is ours to close.
+            local: Workers that are ours, too.
+        """
+        self.client: Any = client
+        self.local = local
+        self._owned = owned
+        self._address = client.scheduler.address
+        self._security = client.security
+
+    @property
+    def dashboard(self) -> str:
+        """Where Dask shows what its workers do."""
+        return self.client.dashboard_link or ""
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether there is no scheduler at the other end."""
+        return self.client.status != "running"
+
+    def workers(self) -> set[str]:
+        """Who is there.
+
+        Returns:
+            Addresses; none while the scheduler is away.
+        """
+        if self.local is not None:
+            self.local.tend()
+        try:
+            return set() if self.is_lost else set(self.client.nthreads())
+        except OSError:
+            return set()
+
+    def wait_for_worker(self) -> None:
+        """Wait until somebody is there.
+
+        Raises:
+            OSError: If nobody comes.
+        """
+        end = time.monotonic() + PATIENCE
+        while not self.workers():
+            if time.monotonic() > end:
+                raise OSError(self.nobody())
+            time.sleep(0.1)
+
+    def nobody(self) -> str:
+        """What to say when no worker comes.
+
+        Returns:
+            The message.
+        """
+        return (
+            f"No worker came within {PATIENCE:.0f} s. Start some with `dask worker "
+            f"{self._address} --nthreads 1`, and make the same call again: what is "
+            "finished stays."
+        )
+
+    def reconnect(self) -> None:
+        """Wait for a scheduler at the same address.
+
+        Raises:
+            OSError: If none comes; says what is kept.
+        """
+        from distributed import Client
+
+        end = time.monotonic() + PATIENCE
+        if self._owned:
+            self.client.close(timeout=1)
+        while time.monotonic() < end:
+            try:
+                self.client = Client(
+                    self._address,
+                    timeout=5,
+                    security=self._security,
+                    set_as_default=False,
+                )
+                self._owned = True
+                return
+            except OSError:
+                time.sleep(0.5)
+        raise OSError(
+            f"The scheduler at {self._address} is gone and did not come back within "
+            f"{PATIENCE:.0f} s. What is finished stays: start it again, and make the "
+            "same call, which goes on from there."
+        )
+
+    def close(self) -> None:
+        """Let go of what is ours."""
+        if self._owned:
+            self.client.close(timeout=2)
+        if self.local is not None:
+            self.local.close()
+
+
+@contextmanager
+def linked(cluster: Any) -> Iterator[Link]:
+    """Connect to a cluster, or start one.
+
+    Args:
+        cluster: An address, a client, or `local:N`.
+
+    Yields:
+        The connection.
+
+    Raises:
+        ImportError: If Dask is not installed.
+        ValueError: If it is none of these.
+        OSError: If no scheduler answers.
+    """
+    check_cluster(cluster)
+    from distributed import Client
+
+    if isinstance(cluster, Client):
+        link = Link(cluster, owned=False)
+    else:
+        found = _LOCAL.fullmatch(cluster)
+        local = LocalCluster(int(found[1])) if found else None
+        try:
+            client = _client(local.address if local else cluster)
+        except BaseException:
+            if local is not None:
+                local.close()
+            raise
+        link = Link(client, owned=True, local=local)
+    try:
+        yield link
+    finally:
+        link.close()
+
+
+def check_cluster(cluster: Any) -> None:
+    """Refuse what is no cluster, before any work is done.
+
+    Args:
+        cluster: What was passed.
+
+    Raises:
+        ImportError: If Dask is not installed.
+        ValueError: If it is neither an address, nor a client, nor `local:N`.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError(
+            "`cluster` needs Dask.distributed: pip install 'tangentlab[cluster]'."
+        ) from error
+    text = isinstance(cluster, str)
+    known = text and (_LOCAL.fullmatch(cluster) or _ADDRESS.fullmatch(cluster))
+    if not known and not isinstance(cluster, Client):
+        raise ValueError(f"`cluster` must be {_MEANS}, got {cluster!r}.")
+    if isinstance(cluster, Client) and cluster.asynchronous:
+        raise ValueError(
+            "`cluster` must be a synchronous client: make it without "
+            "`asynchronous=True`, or pass its scheduler's address."
+        )
+
+
+def _client(address: str) -> Any:
+    from distributed import Client
+
+    how = {"scheduler_file": address} if address.endswith(".json") else {}
+    try:
+        return Client(
+            *(() if how else (address,)), timeout=CONNECT, set_as_default=False, **how
+        )
+    except OSError as error:
+        raise OSError(
+            f"No scheduler answers at {address} ({error}). Start one with `dask "
+            'scheduler --host 127.0.0.1`, or use `cluster="local:2"`.'
+        ) from error

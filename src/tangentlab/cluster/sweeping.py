@@ -1,0 +1,144 @@
+"""One function of many things, each a unit: tasks, seeds, learning rates."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .._progress import progress_bar
+from .links import linked
+from .references import Reference, refer
+from .running import run_work
+from .units import Unit
+from .work import State
+
+
+def sweep(
+    function: Callable[[Any], Any],
+    items: Iterable[Any],
+    *,
+    cluster: Any,
+    progress: bool = False,
+) -> list[Any]:
+    """Apply a function to many things on the workers of a cluster.
+
+    What a worker that died was at is done again by another. Results live in this
+    process: a sweep whose client dies begins again.
+
+    Args:
+        function: Of one thing, such as a task; returns what can be sent, such as a
+            `tl.History`. It travels by its import path, or saved.
+        items: The things.
+        cluster: See `tl.gram`.
+        progress: Show a progress bar.
+
+    Returns:
+        One result a thing, in their order.
+    """
+    made = _Sweep(refer("function", function), list(items))
+    with linked(cluster) as link, ExitStack() as bar:
+        made.advance = bar.enter_context(
+            progress_bar(
+                "Sweep",
+                len(made.items),
+                show=progress,
+                note=lambda: (
+                    f"{made.state.workers} workers, {made.state.retries} retries"
+                ),
+            )
+        )
+        run_work(link, made)
+    return [made.results[number] for number in range(len(made.items))]
+
+
+def look() -> dict[str, Any]:
+    """Look at what a worker has; a function needs nothing.
+
+    Returns:
+        Nothing.
+    """
+    return {}
+
+
+@dataclass(frozen=True)
+class SweepRecipe:
+    """What a worker is told, once.
+
+    Attributes:
+        function: What is applied.
+        wide: Whether the client has 64-bit types switched on.
+    """
+
+    function: Reference
+    wide: bool
+
+    @property
+    def key(self) -> str:
+        """Names it."""
+        content = self.function.path.encode() + self.function.saved + bytes([self.wide])
+        return hashlib.sha256(content).hexdigest()[:32]
+
+    def open(self) -> "OpenSweep":
+        """Get ready on a worker.
+
+        Returns:
+            The function, ready.
+        """
+        return OpenSweep(self.function.resolve(), self.wide)
+
+
+class OpenSweep(NamedTuple):
+    """A function, ready on a worker.
+
+    Attributes:
+        function: What is applied.
+        wide: Whether 64-bit types are switched on.
+        greeting: Nothing.
+    """
+
+    function: Callable[[Any], Any]
+    wide: bool
+    greeting: None = None
+
+    def do(self, items: tuple[tuple[Any, ...], ...]) -> Any:
+        """Apply it.
+
+        Args:
+            items: One thing.
+
+        Returns:
+            What came of it.
+        """
+        with jax.enable_x64(self.wide):
+            return self.function(items[0][0])
+
+
+class _Sweep:
+    """A sweep, as the client sees it."""
+
+    look = staticmethod(look)
+
+    def __init__(self, function: Reference, items: list[Any]):
+        self.function, self.items = function, items
+        self.results: dict[int, Any] = {}
+        self.state = State(0, 0, "")
+        self.advance: Callable[[int], None] = lambda _: None
+
+    def recipe(self, seen: dict[str, dict[str, Any]]) -> SweepRecipe:
+        wide = bool(jnp.result_type(float) == jnp.float64)
+        return SweepRecipe(self.function, wide)
+
+    def units(self, greeting: Any, workers: int) -> list[Unit]:
+        return [Unit(i, i, ((item,),)) for i, item in enumerate(self.items)]
+
+    def finish(self, unit: Unit, outcome: Any) -> None:
+        self.results[unit.number] = outcome
+        self.advance(1)
+
+    def tell(self, state: State) -> None:
+        self.state = state
+        self.advance(0)

@@ -1,0 +1,134 @@
+"""Schedulers, workers and clients as processes of their own, and what they left."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+CODE = Path(__file__).parent / "code"
+TIMEOUT = 600
+
+
+def free_port():
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return one.getsockname()[1]
+
+
+def wait_until(condition, seconds=TIMEOUT):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "this took too long"
+        time.sleep(0.002)
+
+
+class Processes:
+    """Everything that a test starts; whatever is left is killed at its end."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.address = f"tcp://127.0.0.1:{free_port()}"
+        self.started = []
+        self.workers = {}
+        self.scheduler = None
+
+    def start(self, name, *command, **changes):
+        environment = {**os.environ, "PYTHONPATH": str(CODE), **changes}
+        errors = (self.folder / f"{name}.err").open("ab")
+        process = subprocess.Popen(
+            [sys.executable, *map(str, command)],
+            env=environment,
+            stdout=subprocess.DEVNULL,
+            stderr=errors,
+        )
+        errors.close()
+        self.started.append(process)
+        return process
+
+    def start_scheduler(self):
+        port = self.address.rsplit(":", 1)[1]
+        words = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
+        words += ["--no-show", "--dashboard-address", "127.0.0.1:0"]
+        self.scheduler = self.start("scheduler", "-m", "dask", "scheduler", *words)
+
+    def start_worker(self, number, **changes):
+        words = [self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
+        words += ["--host", "127.0.0.1", "--local-directory", self.folder / "scratch"]
+        words += ["--preload", CODE / "worker_setup.py", "--memory-limit", "0"]
+        log = str(self.folder / "tiles.log")
+        changes = {"CORE": str(number), "LOG": log, **changes}
+        self.workers[number] = self.start(
+            f"worker-{number}", "-m", "dask", "worker", *words, **changes
+        )
+
+    def start_client(self, store, cluster=None, name="client"):
+        cluster = [self.address if cluster is None else cluster]
+        return self.start(name, CODE / "compute_gram.py", store, *filter(None, cluster))
+
+    def errors(self, name):
+        return (self.folder / f"{name}.err").read_text()
+
+    def finish(self, process, name="client"):
+        process.wait(TIMEOUT)
+        assert process.returncode == 0, self.errors(name)
+
+    def events(self):
+        """What workers told of tiles, in order of time."""
+        path = self.folder / "tiles.log"
+        lines = path.read_text().splitlines() if path.exists() else []
+        whole = [line.split() for line in lines if len(line.split()) == 3]
+        # A setup is loaded twice, and then each line is there twice.
+        return sorted({(float(at), what, tile) for at, what, tile in whole})
+
+    def in_mid_tile(self):
+        """Whether some tile was begun, and is not written."""
+        begun = [tile for _, what, tile in self.events() if what == "begins"]
+        wrote = [tile for _, what, tile in self.events() if what == "wrote"]
+        return bool(set(begun) - set(wrote))
+
+    def close(self):
+        for process in self.started:
+            if process.poll() is None:
+                process.send_signal(signal.SIGCONT)
+                process.kill()
+            process.wait()
+
+
+def kill(process):
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def tiles(store):
+    return set(store.glob("tile-*.npy"))
+
+
+def contents(store):
+    """Manifest and tiles; other files lie beside them."""
+    paths = [store / "manifest.json", *tiles(store)]
+    return {path.name: path.read_bytes() for path in paths}
+
+
+def identities(store):
+    """What changes when a file is written again."""
+    return {
+        path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in tiles(store)
+    }
+
+
+def check_never_again(events):
+    """No tile is begun after it was written."""
+    written = set()
+    for _, what, tile in events:
+        assert what == "wrote" or tile not in written, f"{tile} is computed again"
+        if what == "wrote":
+            written.add(tile)
+
+
+def begun_in_vain(events):
+    """How many tiles were begun, and not written by whoever began them."""
+    begun = sum(what == "begins" for _, what, _ in events)
+    return begun - sum(what == "wrote" for _, what, _ in events)

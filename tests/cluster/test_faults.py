@@ -1,0 +1,270 @@
+"""Workers, scheduler and client die, disks fill, bits flip: nothing finished is lost.
+
+Real processes on one machine. `make test-faults` runs these.
+"""
+
+import random
+import shutil
+import signal
+import time
+
+import pytest
+
+import tangentlab as tl
+
+from .code.cluster_problem import TILES
+from .processes import (
+    CODE,
+    TIMEOUT,
+    Processes,
+    begun_in_vain,
+    check_never_again,
+    contents,
+    identities,
+    kill,
+    tiles,
+    wait_until,
+)
+
+pytestmark = pytest.mark.faults
+SCHEDULES = 10
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """What one process computes that nobody disturbs."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    alone = Processes(folder)
+    alone.finish(alone.start_client(folder / "store", cluster=""))
+    assert len(tiles(folder / "store")) == TILES
+    return contents(folder / "store")
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A scheduler and two workers."""
+    made = Processes(tmp_path)
+    made.start_scheduler()
+    made.start_worker(0)
+    made.start_worker(1)
+    yield made
+    made.close()
+
+
+def _let_it_write(running, store, count):
+    """Until so many tiles are there, and a worker is at the next."""
+    wait_until(lambda: len(tiles(store)) >= count and running.in_mid_tile())
+
+
+def test_two_workers_compute_what_one_process_does(running, undisturbed, tmp_path):
+    client = running.start_client(tmp_path / "store")
+    running.finish(client)
+    assert contents(tmp_path / "store") == undisturbed
+    assert begun_in_vain(running.events()) == 0
+    assert "warn" not in running.errors("client").lower()
+
+
+def test_a_worker_killed_in_mid_tile(running, undisturbed, tmp_path):
+    store = tmp_path / "store"
+    client = running.start_client(store)
+    _let_it_write(running, store, 4)
+    kill(running.workers[0])
+    before = identities(store)
+    running.finish(client)
+    assert contents(store) == undisturbed
+    assert identities(store).items() >= before.items()
+    check_never_again(running.events())
+    assert begun_in_vain(running.events()) <= 1
+    assert "is gone" in running.errors("client")
+
+
+def test_the_scheduler_restarted(running, undisturbed, tmp_path):
+    store = tmp_path / "store"
+    client = running.start_client(store)
+    _let_it_write(running, store, 4)
+    kill(running.scheduler)
+    before = identities(store)
+    running.start_scheduler()
+    for number in (0, 1):  # which notice it and end; a supervisor starts them again
+        wait_until(lambda n=number: running.workers[n].poll() is not None)
+        running.start_worker(number)
+    running.finish(client)
+    assert contents(store) == undisturbed
+    assert identities(store).items() >= before.items()
+    check_never_again(running.events())
+    assert "The scheduler is gone; waiting for it" in running.errors("client")
+
+
+def test_the_client_killed_and_started_again(running, undisturbed, tmp_path):
+    store = tmp_path / "store"
+    client = running.start_client(store)
+    _let_it_write(running, store, 4)
+    kill(client)
+    before = identities(store)
+    assert len(before) < TILES
+    running.finish(running.start_client(store))
+    assert contents(store) == undisturbed
+    assert identities(store).items() >= before.items()
+    check_never_again(running.events())
+
+
+def test_a_client_with_its_own_workers_killed(undisturbed, tmp_path):
+    store, alone = tmp_path / "store", Processes(tmp_path)
+    client = alone.start_client(store, cluster="local:1")
+    wait_until(lambda: len(tiles(store)) >= 4)
+    kill(client)
+    time.sleep(2)  # its worker notices, and ends too
+    before = identities(store)
+    time.sleep(1)
+    assert identities(store) == before
+    alone.finish(alone.start_client(store, cluster="local:1"))
+    assert identities(store).items() >= before.items()
+    assert contents(store) == undisturbed
+
+
+def test_a_disk_that_fills_and_has_room_again(running, undisturbed, tmp_path):
+    store = tmp_path / "store"
+    kill(running.workers[0])
+    kill(running.workers[1])
+    running.start_worker(2, MOST_BYTES="200000")  # a tile has 262,000
+    client = running.start_client(store)
+    assert client.wait(TIMEOUT) == 1
+    assert "cannot be written: File too large" in running.errors("client")
+    assert "0 of 36 tiles are finished and stay" in running.errors("client")
+    assert not tiles(store) and not list(store.glob(".*"))
+    kill(running.workers[2])
+    running.start_worker(0)
+    running.finish(running.start_client(store))
+    assert contents(store) == undisturbed
+
+
+def test_a_tile_corrupted_on_disk(running, undisturbed, tmp_path):
+    store = tmp_path / "store"
+    running.finish(running.start_client(store))
+    path = store / "tile-00005-00002.npy"
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+    before = identities(store)
+    running.finish(running.start_client(store, name="second"))
+    assert contents(store) == undisturbed
+    changed = dict(identities(store).items() - before.items())
+    assert set(changed) == {path}
+    told = "tile-00005-00002.npy was damaged and is computed again"
+    assert told in running.errors("second")
+
+
+def test_two_clients_on_one_folder(running, undisturbed, tmp_path):
+    store = tmp_path / "store"
+    first = running.start_client(store, name="first")
+    second = running.start_client(store, name="second")
+    running.finish(first, "first")
+    running.finish(second, "second")
+    assert contents(store) == undisturbed
+    check_never_again(running.events())
+
+
+def test_workers_of_another_version_or_network_are_refused(
+    running, undisturbed, tmp_path
+):
+    other = tmp_path / "other"
+    other.mkdir()
+    text = (CODE / "cluster_problem.py").read_text()
+    text = text.replace("jnp.tanh(x @", "jnp.sin(x @")
+    (other / "cluster_problem.py").write_text(text)
+    running.start_worker(2, VERSION="0.0.1")
+    running.start_worker(3, PYTHONPATH=str(other))
+    wait_until(lambda: running.errors("scheduler").count("Register worker") == 4)
+    running.finish(running.start_client(tmp_path / "store"))
+    assert contents(tmp_path / "store") == undisturbed
+    told = running.errors("client")
+    assert "takes no part: it has {'tangentlab': '0.0.1'" in told
+    assert "takes no part: `network` is not the same there" in told
+
+
+def test_workers_that_are_all_refused_end_the_call(running, tmp_path):
+    kill(running.workers[0])
+    kill(running.workers[1])
+    running.start_worker(2, VERSION="0.0.1")
+    client = running.start_client(tmp_path / "store")
+    assert client.wait(TIMEOUT) == 1
+    assert "No worker is fit for this work" in running.errors("client")
+    assert not tiles(tmp_path / "store")
+
+
+def test_parameters_changed_on_disk_are_refused(running, tmp_path):
+    store = tmp_path / "store"
+    client = running.start_client(store)
+    _let_it_write(running, store, 2)
+    kill(client)
+    path = min((store / "inputs").iterdir(), key=lambda p: p.stat().st_size)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    kill(running.workers[0])
+    kill(running.workers[1])
+    running.start_worker(2)
+    again = running.start_client(store, name="second")
+    assert again.wait(TIMEOUT) == 1
+    assert "not what was published" in running.errors("second")
+
+
+def test_a_slow_worker_is_not_waited_for(running, undisturbed, tmp_path):
+    store = tmp_path / "store"
+    client = running.start_client(store)
+    _let_it_write(running, store, 4)
+    running.workers[0].send_signal(signal.SIGSTOP)
+    running.finish(client)
+    assert contents(store) == undisturbed
+
+
+@pytest.fixture(scope="module")
+def long_running(tmp_path_factory):
+    made = Processes(tmp_path_factory.mktemp("schedules"))
+    made.start_scheduler()
+    made.start_worker(0)
+    made.start_worker(1)
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize("seed", range(SCHEDULES))
+def test_a_random_schedule_of_kills(long_running, undisturbed, tmp_path, seed):
+    store, draw = tmp_path / "store", random.Random(seed)
+    log = long_running.folder / "tiles.log"
+    log.unlink(missing_ok=True)
+    log.touch()
+    client, died, before = long_running.start_client(store), 0, {}
+    for count in sorted(draw.sample(range(1, TILES - 6), 2)):
+        wait_until(lambda c=count: len(tiles(store)) >= c)
+        time.sleep(draw.uniform(0, 0.05))
+        before = identities(store)
+        victim = draw.choice(["worker", "worker", "worker", "client", "scheduler"])
+        client, dead = _strike(long_running, victim, client, store, draw)
+        died += dead
+    long_running.finish(client)
+    assert contents(store) == undisturbed
+    assert identities(store).items() >= before.items()
+    check_never_again(long_running.events())
+    assert begun_in_vain(long_running.events()) <= died
+    shutil.rmtree(store)
+
+
+def _strike(running, victim, client, store, draw):
+    """Kill somebody, start that again, and say how many workers died of it."""
+    if victim == "client":
+        kill(client)
+        return running.start_client(store), 2  # both may be at a unit of the old one
+    numbers = [0, 1] if victim == "scheduler" else [draw.choice([0, 1])]
+    if victim == "scheduler":
+        kill(running.scheduler)
+        running.start_scheduler()
+    for number in numbers:
+        kill(running.workers[number])
+        running.start_worker(number)
+    return client, len(numbers)
+
+
+def test_what_is_finished_opens_without_a_cluster(running, tmp_path):
+    running.finish(running.start_client(tmp_path / "store"))
+    assert tl.open_gram(tmp_path / "store").shape == (2048, 2048)

@@ -1,0 +1,66 @@
+"""What is published beside the tiles is read as it was, or not at all."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from tangentlab.kernels.tiled.inputs import Array, load, publish
+
+TREE = {
+    "w": np.arange(6, dtype=np.float32).reshape(2, 3),
+    "half": jnp.ones((3,), jnp.bfloat16) / 3,
+    "one": 2.5,
+    "mask": np.array([True, False]),
+    "wide": np.random.default_rng(0).normal(size=(300, 100)),
+}
+
+
+def test_every_kind_of_array_comes_back(tmp_path):
+    found = load(publish(TREE, tmp_path), tmp_path, check=True)
+    assert jax.tree.structure(found) == jax.tree.structure(TREE)
+    for name, value in TREE.items():
+        assert found[name].dtype == jnp.result_type(value)
+        np.testing.assert_array_equal(found[name], np.asarray(value))
+    assert isinstance(found["wide"], np.memmap)
+
+
+def test_equal_arrays_are_written_once(tmp_path):
+    publish(TREE, tmp_path)
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "inputs").iterdir()}
+    publish((TREE, TREE["w"]), tmp_path)
+    after = {path: path.stat().st_mtime_ns for path in (tmp_path / "inputs").iterdir()}
+    assert before == after and len(after) == len(TREE)
+
+
+def test_a_changed_file_is_refused(tmp_path):
+    published = publish(TREE["w"], tmp_path)
+    path = published.arrays[0].path(tmp_path)
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match="not what was published. Delete it"):
+        load(published, tmp_path, check=True)
+    path.unlink()
+    with pytest.raises(FileNotFoundError, match="need the same folder"):
+        load(published, tmp_path, check=True)
+
+
+def test_pickles_are_never_read(tmp_path):
+    published = publish(TREE["w"], tmp_path)
+    path = published.arrays[0].path(tmp_path)
+    path.unlink()
+    np.save(path, np.array([{"a": print}], dtype=object), allow_pickle=True)
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        load(published, tmp_path, check=True)
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "", "A" * 64, "0" * 63])
+def test_names_cannot_lead_out_of_the_folder(name, tmp_path):
+    with pytest.raises(ValueError, match="names no published array"):
+        Array(name, "float32").path(tmp_path)
+
+
+def test_random_keys_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="Only arrays of numbers.*key_data"):
+        publish(jax.random.key(0), tmp_path)

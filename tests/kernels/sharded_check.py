@@ -1,0 +1,43 @@
+"""A Gram matrix over eight host devices, beside that of one: run as a process."""
+
+import sys
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+import tangentlab as tl
+
+
+def apply(params, x):
+    """A convolution and two dense layers; one weight enters twice."""
+    x = jax.lax.conv_general_dilated(
+        x, params["kernel"], (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+    )
+    x = jnp.tanh(x).reshape(len(x), -1)
+    return jnp.tanh(jnp.tanh(x @ params["w"]) @ params["w"]) @ params["v"]
+
+
+def main():
+    jax.config.update("jax_enable_x64", True)
+    assert jax.device_count() == 8
+    rng = np.random.default_rng(0)
+    shapes = {"kernel": (3, 3, 1, 2), "w": (8, 8), "v": (8, 2)}
+    params = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    x, other = rng.normal(size=(24, 4, 4, 1)), rng.normal(size=(7, 4, 4, 1))
+    mesh = Mesh(np.array(jax.devices()), ("samples",))
+    rows = NamedSharding(mesh, PartitionSpec("samples"))
+    spread = jax.device_put(x, rows)
+    for x_2 in (None, other):
+        for memory in (None, 2**14):  # all columns at once, and a few
+            K = tl.gram(apply, params, spread, x_2, memory=memory)
+            assert K.sharding.is_equivalent_to(rows, 2), K.sharding
+            wanted = tl.gram(apply, params, x, x_2)
+            np.testing.assert_allclose(K, wanted, rtol=1e-12, atol=1e-12)
+    K = np.asarray(tl.gram(apply, params, spread))
+    np.testing.assert_array_equal(K, K.T)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
