@@ -22,7 +22,8 @@ _REQUIREMENT = re.compile(
 
 USES = {
     "haiku": "networks written in Haiku",
-    "ode": "closed forms of general losses, `tl.predict.loss_flow`",
+    "cluster": "Gram matrices by the workers of a Dask cluster, `cluster=`",
+    "export": "Gram matrices as zarr arrays, `tl.to_zarr`",
     "pandas": "tables as data frames, `report.exporting.to_pandas`",
     "test": "running the tests, `make test`",
     "dev": "lint, formatting and types, `make check`",

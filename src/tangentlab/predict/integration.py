@@ -113,8 +113,8 @@ def _diffrax() -> ModuleType:
         import diffrax
     except ImportError as error:
         raise ImportError(
-            "`loss_flow` integrates with diffrax, which is not installed: `pip install "
-            "'tangentlab[ode]'`, or `pip install diffrax`."
+            "`loss_flow` integrates with diffrax, which is not installed: "
+            "`pip install diffrax`."
         ) from error
     return diffrax
 
