@@ -94,6 +94,11 @@ def _summary(verification: Verification) -> str:
             f"Of the paper's own claims {decided} could be decided, and "
             f"{known['confirmed']} of these held."
         )
+    if verification.scale == "smoke":
+        text += (
+            " Networks and data are small here: this shows that each claim can be "
+            "measured. What holds of the paper is decided at the other scales."
+        )
     if verification.missed:
         names = ", ".join(each.entry.id for each in verification.missed)
         text += f" Planned but not measured, since a run failed: {names}."
