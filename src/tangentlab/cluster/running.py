@@ -147,7 +147,7 @@ class _Run:
         for hand in self.hands.values():
             if now - hand.since > limit:
                 for unit in hand.units.values():
-                    if busy.count(unit) == 1:
+                    if unit.number in self.left and busy.count(unit) == 1:
                         return unit
         return None
 
