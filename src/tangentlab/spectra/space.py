@@ -103,6 +103,8 @@ class Space:
         m = self.size
         if self._xp is np:
             lam, Y = scipy.linalg.eigh(self._T, subset_by_index=(m - num, m - 1))
+            if len(lam) < num:  # some versions lose equal eigenvalues of a part
+                lam, Y = (part[..., m - num :] for part in np.linalg.eigh(self._T))
         else:
             found = self._xp.linalg.eigh(self._xp.asarray(self._T))
             lam, Y = (np.asarray(part)[..., m - num :] for part in found)
