@@ -38,10 +38,29 @@ def dense_pairs(K: Float[Any, "n n"], num: int, epsilon: float) -> Solution:
             "which need products alone, or decompose it on a GPU."
         )
     A = _symmetric(np.asarray(K, np.float64), epsilon)
-    lam, V = scipy.linalg.eigh(A, subset_by_index=(n - num, n - 1))
-    lam, V = lam[::-1].copy(), with_fixed_signs(V[:, ::-1])
+    lam, V = leading_of(A, num)
+    lam, V = lam.copy(), with_fixed_signs(V)
     residuals = np.linalg.norm(A @ V - V * lam, axis=0)
     return Solution(lam, V, residuals, "dense")
+
+
+def leading_of(
+    A: Float[np.ndarray, "n n"], num: int
+) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, "n k"]]:
+    """The leading pairs of a symmetric matrix, by LAPACK.
+
+    Args:
+        A: The matrix, of which the lower triangle is read.
+        num: How many.
+
+    Returns:
+        Eigenvalues, descending, and vectors as columns.
+    """
+    n = len(A)
+    lam, V = scipy.linalg.eigh(A, subset_by_index=(n - num, n - 1))
+    if len(lam) < num:  # some versions lose nearly equal eigenvalues of a part
+        lam, V = (part[..., n - num :] for part in np.linalg.eigh(A))
+    return lam[::-1], V[:, ::-1]
 
 
 def _symmetric(K: np.ndarray, epsilon: float) -> np.ndarray:

@@ -4,8 +4,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from jaxtyping import Float
+
+from .dense import leading_of
 
 _NOISE = 1e-13  # of the largest eigenvalue: what is left of a vector already in here
 _SHORT = 1e-2  # of a unit vector: what is left of one that nearly is
@@ -102,12 +103,9 @@ class Space:
         """
         m = self.size
         if self._xp is np:
-            lam, Y = scipy.linalg.eigh(self._T, subset_by_index=(m - num, m - 1))
-            if len(lam) < num:  # some versions lose equal eigenvalues of a part
-                lam, Y = (part[..., m - num :] for part in np.linalg.eigh(self._T))
-        else:
-            found = self._xp.linalg.eigh(self._xp.asarray(self._T))
-            lam, Y = (np.asarray(part)[..., m - num :] for part in found)
+            return leading_of(self._T, num)
+        found = self._xp.linalg.eigh(self._xp.asarray(self._T))
+        lam, Y = (np.asarray(part)[..., m - num :] for part in found)
         return lam[::-1], Y[:, ::-1]
 
     def combine(self, Y: Float[np.ndarray, "m k"]) -> tuple[Any, Any]:
