@@ -78,16 +78,20 @@ def test_a_worker_killed_in_mid_tile(running, undisturbed, tmp_path):
     assert "is gone" in running.errors("client")
 
 
-def test_the_scheduler_restarted(running, undisturbed, tmp_path):
+@pytest.mark.parametrize("at_once", [False, True])
+def test_the_scheduler_restarted(running, undisturbed, tmp_path, at_once):
     store = tmp_path / "store"
     client = running.start_client(store)
     _let_it_write(running, store, 4)
+    if at_once:  # for a client that sees the new one when it looks again
+        client.send_signal(signal.SIGSTOP)
     kill(running.scheduler)
     before = identities(store)
     running.start_scheduler()
     for number in (0, 1):  # which notice it and end; a supervisor starts them again
         wait_until(lambda n=number: running.workers[n].poll() is not None)
         running.start_worker(number)
+    client.send_signal(signal.SIGCONT)
     running.finish(client)
     assert contents(store) == undisturbed
     assert identities(store).items() >= before.items()

@@ -35,6 +35,7 @@ class Link:
         self._owned = owned
         self._address = client.scheduler.address
         self._security = client.security
+        self._scheduler = self._identity().get("id")
 
     @property
     def dashboard(self) -> str:
@@ -43,8 +44,13 @@ class Link:
 
     @property
     def is_lost(self) -> bool:
-        """Whether there is no scheduler at the other end."""
-        return self.client.status != "running"
+        """Whether the scheduler that we knew is no longer at the other end.
+
+        A client connects by itself to one that was started again at once.
+        """
+        if self.client.status != "running":
+            return True
+        return self._identity().get("id", self._scheduler) != self._scheduler
 
     def workers(self) -> set[str]:
         """Who is there.
@@ -54,10 +60,7 @@ class Link:
         """
         if self.local is not None:
             self.local.tend()
-        try:
-            return set() if self.is_lost else set(self.client.nthreads())
-        except OSError:
-            return set()
+        return set(self._identity().get("workers", ()))
 
     def wait_for_worker(self) -> None:
         """Wait until somebody is there.
@@ -91,6 +94,9 @@ class Link:
         """
         from distributed import Client
 
+        if self.client.status == "running":  # with another that came at once
+            self._scheduler = self._identity().get("id")
+            return
         end = time.monotonic() + PATIENCE
         if self._owned:
             self.client.close(timeout=1)
@@ -103,6 +109,7 @@ class Link:
                     set_as_default=False,
                 )
                 self._owned = True
+                self._scheduler = self._identity().get("id")
                 return
             except OSError:
                 time.sleep(0.5)
@@ -111,6 +118,15 @@ class Link:
             f"{PATIENCE:.0f} s. What is finished stays: start it again, and make the "
             "same call, which goes on from there."
         )
+
+    def _identity(self) -> dict[str, Any]:
+        """What the scheduler tells of itself; nothing while it is away."""
+        if self.client.status != "running":
+            return {}
+        try:
+            return self.client.sync(self.client.scheduler.identity)
+        except OSError:
+            return {}
 
     def close(self) -> None:
         """Let go of what is ours."""

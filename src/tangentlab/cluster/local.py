@@ -41,11 +41,6 @@ class LocalCluster:
         """Of the scheduler."""
         return self._scheduler.scheduler_address
 
-    @property
-    def pids(self) -> list[int]:
-        """Process numbers of the workers."""
-        return [worker.pid for worker in self._workers.values()]
-
     def tend(self) -> None:
         """Start workers, and those again that died.
 
