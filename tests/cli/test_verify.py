@@ -23,7 +23,7 @@ def test_it_prints_runs_verdicts_and_files_and_ends_with_0(plan, tmp_path, capsy
     output = capsys.readouterr().out
     lines = output.splitlines()
     first = (
-        r"\[1/2\] toss, MLP on coins, mean 1.0: D1 confirmed, D47 confirmed \(.* s\)"
+        r"\[1/2\] toss, MLP on coins, mean 1.0: D1 confirmed, D47 recorded \(.* s\)"
     )
     assert re.fullmatch(first, lines[0])
     assert re.fullmatch(r"\[2/2\] .* D2 refuted \(.* s\)", lines[1])

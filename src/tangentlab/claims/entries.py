@@ -17,7 +17,8 @@ class Entry(NamedTuple):
         statement: What is claimed, in a line.
         source: Who claims it, in words.
         published: What was published of it: numbers where there are some.
-        criterion: When it counts as confirmed, fixed before any run.
+        criterion: When it counts as confirmed. A run may say it more exactly, or
+            differ; its own words are then shown.
         judged: False for what is recorded and is no claim.
     """
 

@@ -82,9 +82,8 @@ def _summary(verification: Verification) -> str:
     known = Counter(v.standing for v in verification.verdicts if v.entry.id in paper)
     decided = known["confirmed"] + known["refuted"]
     text = (
-        f"{len(verification.verdicts)} entries of the catalog, taken one by one with "
-        "criteria that were fixed before any run, on "
-        f"{_SCALES[verification.scale]}. "
+        f"{len(verification.verdicts)} entries of the catalog, taken one by one, each "
+        f"by the criterion beside it, on {_SCALES[verification.scale]}. "
         f"{counts['confirmed']} are confirmed, {counts['refuted']} refuted, "
         f"{counts['inconclusive']} stay open and {counts['not measured']} were not "
         "measured here. "
@@ -169,7 +168,7 @@ def _row(each: Verified) -> str:
     cells = {
         "published": entry.published,
         "measured": measured_text(each),
-        "criterion": entry.criterion,
+        "criterion": each.criterion,
     }
     middle = "".join(
         f'<td data-label="{label}">{escape(text)}</td>' for label, text in cells.items()

@@ -39,7 +39,7 @@ def claim_section(
     facts = {
         "claimed by": escape(entry.source),
         "published": escape(entry.published),
-        "criterion": escape(entry.criterion),
+        "criterion": escape(each.criterion),
         "remark": "<br>".join(remarks),
         "runs": _runs(each, verification),
     }

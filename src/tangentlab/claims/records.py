@@ -79,6 +79,11 @@ class Verified(NamedTuple):
     runs: tuple[Performed, ...]
 
     @property
+    def criterion(self) -> str:
+        """The one that was applied; of what was not measured, the catalog's."""
+        return self.entry.criterion if self.claim is None else self.claim.criterion
+
+    @property
     def seconds(self) -> float:
         """What the runs behind it took; they may stand behind other claims too."""
         return sum((each.seconds for each in self.runs), start=0.0)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Finding
+from ..analysis import Claim, Finding
 from ..report.claims import MARKS, finding_text
-from ..report.tables import Column, Row, Table
+from ..report.tables import MISSING, Column, Row, Table
 from ..store.config import to_json
+from .catalog import CATALOG
 from .records import Performed, Verification, Verified
 
 _SHOWN = 4  # numbers of a claim, in a table
@@ -38,7 +39,7 @@ def to_table(verdicts: Sequence[Verified]) -> Table:
                 each.entry.source,
                 each.entry.published,
                 measured_text(each),
-                each.entry.criterion,
+                each.criterion,
                 each.standing,
                 each.seeds or None,
                 round(each.seconds, 1) if each.runs else None,
@@ -69,7 +70,7 @@ def short_table(verdicts: Sequence[Verified]) -> Table:
                 f"{each.entry.id} {each.entry.statement}",
                 each.entry.published,
                 measured_text(each),
-                each.entry.criterion,
+                each.criterion,
                 f"{MARKS[each.standing]} {each.standing}",
                 time_text(each.seconds) if each.runs else None,
             )
@@ -131,11 +132,17 @@ def run_line(performed: Performed, place: int, total: int) -> str:
     if performed.failure:
         return f"{head}: FAILED, {performed.failure}"
     found = [(name, performed.claim(name)) for name in performed.run.claims]
-    parts = [f"{name} {claim.verdict if claim else '–'}" for name, claim in found]
+    parts = [f"{name} {_verdict(name, claim)}" for name, claim in found]
     time = time_text(performed.seconds) + (
         ", there already" if performed.reused else ""
     )
     return f"{head}: {', '.join(parts)} ({time})"
+
+
+def _verdict(name: str, claim: Claim | None) -> str:
+    if claim is None:
+        return MISSING
+    return claim.verdict if CATALOG[name].judged else "recorded"
 
 
 def verification_json(verification: Verification) -> dict[str, Any]:
