@@ -11,6 +11,7 @@ import time
 import pytest
 
 import tangentlab as tl
+from tangentlab.cluster.links import linked
 
 from .code.cluster_problem import TILES
 from .processes import (
@@ -97,6 +98,21 @@ def test_the_scheduler_restarted(running, undisturbed, tmp_path, at_once):
     assert identities(store).items() >= before.items()
     check_never_again(running.events())
     assert "The scheduler is gone; waiting for it" in running.errors("client")
+
+
+def test_a_client_that_connected_by_itself_lost_its_scheduler(tmp_path):
+    alone = Processes(tmp_path)
+    alone.start_scheduler()
+    with linked(alone.address) as link:
+        assert not link.is_lost
+        kill(alone.scheduler)
+        wait_until(lambda: link.client.status == "connecting")
+        alone.start_scheduler()
+        wait_until(lambda: link.client.status == "running")
+        assert link.is_lost
+        link.reconnect()
+        assert not link.is_lost
+    alone.close()
 
 
 def test_the_client_killed_and_started_again(running, undisturbed, tmp_path):
