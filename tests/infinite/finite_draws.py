@@ -13,6 +13,30 @@ from tangentlab.infinite.combining import Serial
 from tangentlab.infinite.weights import WeightedLayer
 
 MOST_ROUNDS = 20
+MOST_EXAMPLES = 4
+
+
+@dataclasses.dataclass(frozen=True)
+class DrawnDropout(inf.Layer):
+    """Dropout whose choice, a fresh one for each example, is drawn with the weights."""
+
+    keep: float
+
+    def output_shape(self, input_shape):
+        return input_shape
+
+    def init(self, key, input_shape):
+        return jax.random.uniform(key, (MOST_EXAMPLES, *input_shape))
+
+    def forward(self, params, batch):
+        kept = (params[: len(batch.x)] < self.keep).astype(batch.x.dtype)
+        return batch._replace(x=batch.x * kept / self.keep)
+
+    def own(self, covariance, step):
+        raise NotImplementedError
+
+    def cross(self, covariance, notes, step):
+        raise NotImplementedError
 
 
 def widened(layer, factor, scale=1.0):
@@ -36,6 +60,8 @@ def widened(layer, factor, scale=1.0):
         names = ("width", "key_width", "value_width", "heads")
         wide = {name: getattr(layer, name) * factor for name in names[:3]}
         return dataclasses.replace(layer, **wide, heads=4 * layer.heads), float(factor)
+    if isinstance(layer, inf.Dropout) and layer.training:
+        return DrawnDropout(layer.keep), scale
     return layer, scale
 
 

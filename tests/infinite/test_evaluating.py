@@ -1,12 +1,15 @@
 """Tiles, memory and progress change nothing about a kernel."""
 
+import jax
 import numpy as np
 import pytest
 
 import tangentlab as tl
 from tangentlab import infinite as inf
-from tangentlab.infinite import cutting, evaluating
+from tangentlab.infinite import cutting, evaluating, on_disk
 from tangentlab.kernels.request import Request
+from tests.infinite import oracle
+from tests.infinite.networks import NETWORKS, examples
 
 DENSE = inf.fc(2, 8)
 CONV = inf.cntk(1, 4)
@@ -23,6 +26,26 @@ def test_small_tiles_give_the_same_kernel(layer, x_2, target, monkeypatch):
         np.testing.assert_allclose(other, K, rtol=1e-12)
     diagonals = layer.diagonal(X)
     np.testing.assert_allclose(diagonals.ntk, np.diag(layer.ntk(X)), rtol=1e-7)
+
+
+POOLED = inf.serial(
+    inf.AvgPool((2, 2)), inf.Conv(4, (2, 2)), inf.Relu(), inf.GlobalAvgPool()
+)
+
+
+@pytest.mark.parametrize("name", ["pooled", "aggregate"])
+def test_layers_before_all_weights_are_applied_once(name):
+    layer, x = POOLED, inf.Batch(X)
+    if name == "aggregate":
+        layer, x = NETWORKS[name].build(), examples(name)
+    expected = oracle.kernels(layer, x)
+    diagonals = layer.diagonal(x), jax.jit(layer.diagonal)(x)
+    for found in (layer.kernel(x), jax.jit(layer.kernel)(x)):
+        for K, exact in zip(found, expected, strict=True):
+            np.testing.assert_allclose(K, exact, rtol=1e-6)
+    for found in diagonals:
+        for values, exact in zip(found, expected, strict=True):
+            np.testing.assert_allclose(values, np.diag(exact), rtol=1e-6)
 
 
 def test_pairs_of_positions_are_carried_below_pooling_alone():
@@ -48,15 +71,31 @@ def test_memory_bounds_tiles_or_is_refused():
     message = "does not fit 9.31e-07 GiB: .* or write `nngp` or `ntk` to disk with"
     with pytest.raises(ValueError, match=message):
         CONV.ntk(X, memory=1000)
-    with pytest.raises(ValueError, match="`memory` must be a number of bytes, got 0"):
+    with pytest.raises(ValueError, match="whole number of bytes above 0, got 0"):
         CONV.ntk(X, memory=0)
 
 
-def test_a_progress_bar_on_request(capfd):
+def test_a_progress_bar_on_request(capfd, tmp_path):
     DENSE.ntk(X)
     assert capfd.readouterr().err == ""
     DENSE.ntk(X, progress=True)
     assert "49/49" in capfd.readouterr().err
+    DENSE.ntk(X, progress=True, store=tmp_path / "store")
+    assert "49/49" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("others", [None, 5], ids=["symmetric", "across"])
+def test_a_tile_on_disk_tells_of_its_parts(others, tmp_path, monkeypatch):
+    monkeypatch.setitem(cutting._TARGET, "cpu", 6 * 8)
+    x = X.reshape(7, -1)
+    x_2 = None if others is None else x[:others]
+    problem = evaluating.prepare(DENSE, ("ntk",), x, x_2, Request())
+    maker = on_disk.KernelMaker(problem, Request(), tmp_path)
+    (place,) = maker.manifest.grid(tmp_path).places()
+    told = []
+    maker.compute(place, told.append)
+    assert len(told) > 4
+    assert sum(told) == 7 * (others or 7)
 
 
 def test_a_kernel_on_disk_is_that_in_memory(tmp_path):

@@ -7,12 +7,13 @@ import pytest
 
 from tangentlab import infinite as inf
 from tests.helpers import jacobian_gram
+from tests.infinite.activations import cases
 from tests.infinite.finite_draws import check_against_draws
 from tests.infinite.networks import NETWORKS, examples
 
-FAST = ["standard", "masked_dense"]
-RANDOM = [name for name in NETWORKS if "dropout" not in name and name != "myrtle5"]
-SLOW = [name for name in RANDOM if name not in FAST]
+FAST = ["standard", "masked_dense", "dropout"]
+SLOW = [name for name in NETWORKS if name not in {*FAST, "myrtle5"}]
+ACTIVATIONS = cases.CLOSED | cases.NUMERICAL
 
 
 @pytest.mark.parametrize("name", FAST)
@@ -24,6 +25,16 @@ def test_a_network_by_draws(name):
 @pytest.mark.parametrize("name", SLOW)
 def test_each_network_by_draws(name):
     check_against_draws(NETWORKS[name].build(), examples(name, 3), 24, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_each_activation_by_draws(name):
+    layer = inf.serial(
+        inf.Dense(8, 0.9, 0.2), ACTIVATIONS[name], inf.Dense(1, 1.0, 0.1)
+    )
+    x = np.random.default_rng(0).normal(size=(3, 5))
+    check_against_draws(layer, inf.Batch(x), 32, 100)
 
 
 def test_monte_carlo_is_the_mean_over_draws_of_the_network():

@@ -1,7 +1,5 @@
 """Kernels of a network on sets of examples: checks, tiles, results."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,7 +15,7 @@ from .compiled import Kinds, diagonals_of, notes_of, pairs_of
 from .cutting import cut
 from .flow import Batch, as_batch
 from .layer import Layer, LinearLayer
-from .running import Problem, Tile, all_singles, in_chunks, run_tiles
+from .running import Problem, Told, all_singles, in_chunks, run_tiles
 from .signal import Signal
 
 
@@ -39,21 +37,23 @@ def evaluate(
     with request.context():
         problem = prepare(layer, kinds, x_1, x_2, request)
         n, m = problem.shape
+        rest = problem.layer  # what is left where inputs went through the first layers
         if problem.traced:
-            notes_1, notes_2 = (notes_of(layer, batch) for batch in problem.batches)
+            notes_1, notes_2 = (notes_of(rest, batch) for batch in problem.batches)
             dtype = problem.batches[0].x.dtype
             same = jnp.eye(n, dtype=dtype) if problem.symmetric else None
-            return pairs_of(layer, kinds, problem.batches, (notes_1, notes_2), same)
-        cuts = cut(layer, kinds, problem.batches, request.memory, kept=True)
+            return pairs_of(rest, kinds, problem.batches, (notes_1, notes_2), same)
+        cuts = cut(rest, kinds, problem.batches, request.memory, kept=True)
         singles = all_singles(problem, cuts)
         made = [host.zeros((n, m), problem.batches[0].x.dtype) for _ in kinds]
         with progress_bar("Kernel", n * m, show=request.progress, unit="pairs") as bar:
-            done = 0
+            told = Told(bar, n * m, mirrored=problem.symmetric)
             whole = slice(0, n), slice(0, m)
             for tile in run_tiles(problem, cuts, singles.notes, whole):
                 for K, values in zip(made, tile.values, strict=True):
                     K[tile.rows, tile.columns] = values
-                done = _advance(bar, done, tile, problem)
+                told.tile(tile)
+            told.rest()
         for kind, K in zip(kinds, made, strict=True):
             if problem.symmetric:
                 host.mirror(K)
@@ -61,16 +61,6 @@ def evaluate(
                 np.fill_diagonal(K, singles.diagonals[kind])
             check_finite(K, (0, 0), problem)
         return tuple(jax.device_put(K) for K in made)
-
-
-def _advance(bar: Any, done: int, tile: Tile, problem: Problem) -> int:
-    """Tell the bar of a tile, and of its mirror image."""
-    n, m = problem.shape
-    size = (tile.rows.stop - tile.rows.start) * (tile.columns.stop - tile.columns.start)
-    twice = problem.symmetric and tile.columns.stop <= tile.rows.start
-    now = min(done + (2 * size if twice else size), n * m)
-    bar(now - done)
-    return now
 
 
 def prepare(
@@ -184,8 +174,8 @@ def diagonals(layer: Layer, x: Examples, request: Request) -> tuple[Array, Array
     """
     with request.context():
         problem = prepare(layer, ("nngp", "ntk"), x, None, request)
-        batch = problem.batches[0]
+        rest, batch = problem.layer, problem.batches[0]
         if problem.traced:
-            return diagonals_of(layer, batch)
-        cuts = cut(layer, problem.kinds, problem.batches, request.memory, kept=False)
-        return in_chunks(diagonals_of, layer, batch, cuts.chunk)
+            return diagonals_of(rest, batch)
+        cuts = cut(rest, problem.kinds, problem.batches, request.memory, kept=False)
+        return in_chunks(diagonals_of, rest, batch, cuts.chunk)

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..cluster.links import linked_meanwhile
+from ..cluster.published import Published, load, publish
 from ..cluster.references import Reference, refer
 from ..kernels.request import Precision, Request
 from ..kernels.tiled.folder import check_store
-from ..kernels.tiled.inputs import Published, load, publish
 from ..kernels.tiled.on_cluster import fill_on_cluster
 from ..kernels.tiled.tiled_gram import TiledGram
 from .calls import Examples
@@ -108,8 +109,9 @@ def kernel_on_cluster(
         The kernel on disk.
     """
     check_store(folder, (x_1, x_2))
-    folder = folder.resolve()
-    arrays = publish((x_1, x_2), folder)
-    subject = KernelSubject(refer("layer", layer), kinds, request.precision, arrays)
-    hashes = subject.fingerprint(subject.prepare(folder, check=False))
-    return fill_on_cluster(subject, hashes, request, folder, cluster)
+    folder, there = folder.resolve(), refer("layer", layer)
+    with linked_meanwhile(cluster) as link:
+        arrays = publish((x_1, x_2), folder)
+        subject = KernelSubject(there, kinds, request.precision, arrays)
+        hashes = subject.fingerprint(subject.prepare(folder, check=False))
+        return fill_on_cluster(subject, hashes, request, folder, link())

@@ -9,6 +9,7 @@ import numpy as np
 
 from .._aside import remove_leftovers
 from .._progress import Advance
+from ..kernels import host
 from ..kernels.hashing import hash_parts, hash_traced
 from ..kernels.planning import backend
 from ..kernels.request import Request
@@ -22,7 +23,7 @@ from .compiled import Kinds, notes_of, pairs_of
 from .cutting import Cuts, cut, disk_side
 from .evaluating import check_finite, prepare
 from .layer import Layer
-from .running import Problem, Singles, all_singles, run_tiles
+from .running import Problem, Singles, Told, all_singles, run_tiles
 
 
 class KernelMaker:
@@ -121,17 +122,19 @@ def _tile(
     """A tile on disk, of many small ones; the whole square on the diagonal."""
     rows, columns = place
     made = np.zeros(place.shape, problem.batches[0].x.dtype)
+    square = problem.symmetric and rows == columns
+    told = Told(advance, made.size, mirrored=square)
     for tile in run_tiles(problem, cuts, singles.notes, place):
         i = slice(tile.rows.start - rows.start, tile.rows.stop - rows.start)
         j = slice(tile.columns.start - columns.start, tile.columns.stop - columns.start)
         made[i, j] = tile.values[0]
-    if problem.symmetric and rows == columns:
-        above = np.triu_indices(len(made), 1)
-        made[above] = made.T[above]
+        told.tile(tile)
+    if square:
+        host.mirror(made)
         if problem.kinds[0] in singles.diagonals:
             np.fill_diagonal(made, singles.diagonals[problem.kinds[0]][rows])
     check_finite(made, (rows.start, columns.start), problem)
-    advance(made.size)
+    told.rest()
     return made
 
 

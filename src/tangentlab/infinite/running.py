@@ -11,6 +11,7 @@ from jax.core import Tracer
 from jaxtyping import Array
 
 from .._linalg import blocks
+from .._progress import Advance
 from .compiled import Kinds, chunk_compiled, singles_of, tile_compiled
 from .cutting import Cuts
 from .flow import Batch
@@ -177,3 +178,35 @@ def _finished(
         for part, start in zip(place, starts, strict=True)
     )
     return Tile(*place, [np.asarray(each)[i, j] for each in values])
+
+
+class Told:
+    """Tells a progress bar of tiles, up to a total."""
+
+    def __init__(self, advance: Advance, total: int, *, mirrored: bool):
+        """Nothing is told yet.
+
+        Args:
+            advance: Moves the bar by so many pairs.
+            total: Pairs in all.
+            mirrored: Whether tiles below the diagonal stand for those above, too.
+        """
+        self._advance, self._left, self._mirrored = advance, total, mirrored
+
+    def tile(self, tile: Tile) -> None:
+        """Tell of a tile.
+
+        Args:
+            tile: It is finished.
+        """
+        twice = self._mirrored and tile.columns.stop <= tile.rows.start
+        self._tell(tile.values[0].size * (2 if twice else 1))
+
+    def rest(self) -> None:
+        """Tell of everything that is left."""
+        self._tell(self._left)
+
+    def _tell(self, pairs: int) -> None:
+        pairs = min(pairs, self._left)
+        self._left -= pairs
+        self._advance(pairs)

@@ -111,6 +111,23 @@ def test_variances_broadcast_and_float32_stays(name):
         assert error.max() < 3e-4 and np.median(error) < 1e-6
 
 
+@pytest.mark.parametrize("name", ["relu", "abrelu", "sign", "rectified_2"])
+def test_float32_is_right_to_rounding_up_to_equal_and_opposite_inputs(name):
+    """Angles down to those between neighbors of 1, at covariances that float32 has."""
+    small = np.geomspace(1e-4, 0.1, 200)
+    theta = np.concatenate([[0.0], small, np.linspace(0.1, np.pi - 0.1, 801)])
+    theta = np.concatenate([theta, np.pi - small[::-1], [np.pi]])
+    rho = np.cos(theta).astype(np.float32)
+    pair = jax.jit(cases.EVERY[name].dual.pair)
+    q = jnp.asarray(rho), jnp.ones_like(rho), jnp.ones_like(rho)
+    exact = pair(*(each.astype(jnp.float64) for each in q))
+    for found, expected in zip(pair(*q), exact, strict=True):
+        assert found.dtype == jnp.float32
+        size = max(1.0, np.abs(expected).max())
+        error = np.abs(np.asarray(found, float) - expected) / size
+        assert error.max() < 5e-7 and np.median(error) < 1e-7
+
+
 def test_a_rectifier_takes_one_root_and_no_arc_function_a_pair():
     """What is applied to hundreds of millions of pairs is counted."""
     pair = jax.jit(cases.EVERY["relu"].dual.pair)
