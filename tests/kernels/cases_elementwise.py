@@ -99,6 +99,12 @@ def complex_weight(p, x):
     return jnp.abs(lax.complex(x, x[:, ::-1]) @ w) ** 2
 
 
+@network({"w": (3, 4)}, outputs=4)
+def weight_turned_by_a_complex_number(p, x):
+    w = p["w"].astype(complex) * (2j - 1)
+    return jnp.sin((lax.complex(x, x**2) @ w).imag)
+
+
 @network({"w": (3,), "v": (3, 1)}, x=(4, 3))
 def cumulative_sum_of_data(p, x):
     return jnp.tanh(jnp.cumsum(x * p["w"][None, None], axis=1)).mean(axis=1) @ p["v"]

@@ -1,6 +1,7 @@
 """A Gram matrix over eight host devices, beside that of one: run as a process."""
 
 import sys
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -37,6 +38,35 @@ def main():
             np.testing.assert_allclose(K, wanted, rtol=1e-12, atol=1e-12)
     K = np.asarray(tl.gram(apply, params, spread))
     np.testing.assert_array_equal(K, K.T)
+    others_agree(params, x, spread)
+    everywhere = jax.device_put(params, NamedSharding(mesh, PartitionSpec()))
+    np.testing.assert_allclose(tl.gram(apply, everywhere, x), K, rtol=1e-12)
+    x[13] = np.inf
+    named_in_the_error(params, jax.device_put(x, rows))
+
+
+def others_agree(params, x, spread):
+    """Functions that do not follow the samples take them all the same."""
+    for function in (tl.gram_full, tl.gram_diagonal, tl.gram_by_parameter):
+        found, wanted = (function(apply, params, samples) for samples in (spread, x))
+        jax.tree.map(partial(np.testing.assert_allclose, rtol=1e-12), found, wanted)
+    products = [
+        tl.kernel_product(apply, params, samples, None, np.ones((len(x), columns)))
+        for samples in (spread, x)
+        for columns in (1, 5)
+    ]
+    np.testing.assert_allclose(products[0], products[2], rtol=1e-10)
+    np.testing.assert_allclose(products[1], products[3], rtol=1e-10)
+
+
+def named_in_the_error(params, spread):
+    """An example without a finite gradient is refused, whichever device has it."""
+    try:
+        tl.gram(apply, params, spread)
+    except ValueError as error:
+        assert "example 13 of `x_1`" in str(error), error
+    else:
+        raise AssertionError("NaN was returned")
 
 
 if __name__ == "__main__":

@@ -104,6 +104,17 @@ def test_a_function_of_the_logits_must_give_one_number_per_sample():
         tl.gram(dense_apply, params, x, outputs=lambda f: f[:, :2])
 
 
+@pytest.mark.parametrize("under_jit", [False, True])
+def test_a_function_of_the_logits_must_not_mix_samples(under_jit):
+    params, x, _ = _problem(0, outputs=3)
+
+    def centered(params, x):
+        return tl.gram(dense_apply, params, x, outputs=lambda f: f[:, 0] - f.mean())
+
+    with pytest.raises(ValueError, match="each row .* by itself.*reduce along axis 1"):
+        (jax.jit(centered) if under_jit else centered)(params, x)
+
+
 @pytest.mark.parametrize("bad", [-1.0, float("nan")])
 def test_impossible_multipliers_raise(bad):
     params, x, _ = _problem(0)
@@ -113,13 +124,13 @@ def test_impossible_multipliers_raise(bad):
 
 def test_trainable_must_be_boolean():
     params, x, _ = _problem(0)
-    with pytest.raises(ValueError, match="must hold booleans"):
+    with pytest.raises(ValueError, match="must hold booleans, got 'no': pass True or"):
         tl.gram(dense_apply, params, x, trainable="no")
 
 
 def test_booleans_are_not_an_index():
     params, x, _ = _problem(0, outputs=3)
-    with pytest.raises(ValueError, match="`outputs` must not be True"):
+    with pytest.raises(ValueError, match="`outputs` must not be True: pass the index"):
         tl.gram(dense_apply, params, x, outputs=True)
 
 
@@ -138,6 +149,13 @@ def test_an_example_without_a_finite_gradient_is_named():
         tl.gram(apply, root, x_2, bad)
     with pytest.raises(ValueError, match="example 5 of `x_1`"):
         tl.gram_diagonal(apply, root, bad)
+
+
+def test_a_kernel_that_overflows_is_told_from_a_gradient_that_does():
+    x, w = jnp.array([[1e25], [1.0]], jnp.float32), jnp.ones((1, 1), jnp.float32)
+    pair = "example 0 of `x_1` with example 0 of `x_1`"
+    with pytest.raises(ValueError, match=f'overflows for {pair}.* precision="float64"'):
+        tl.gram(lambda w, x: x @ w, w, x)
 
 
 def test_too_little_memory_says_what_is_needed():

@@ -19,7 +19,7 @@ from tangentlab.kernels.network import read
 from tangentlab.kernels.packing import Problem, pack
 from tangentlab.kernels.planning import plan
 from tangentlab.kernels.request import Request
-from tangentlab.kernels.results import collect
+from tangentlab.kernels.results import check_finite, collect
 from tests.networks import dense_apply, dense_params
 
 
@@ -166,6 +166,62 @@ def test_accelerator_logs_the_error_of_its_products(caplog, precision, least, mo
     off = np.linalg.norm(np.asarray(found)[:4, :4] - exact) / np.linalg.norm(exact)
     assert least < off < most
     assert error == pytest.approx(off, rel=0.1)
+
+
+def _job_of(apply, params, x):
+    network = read(apply, params, x, Request())
+    problem = Problem(len(x), len(x), network.num_outputs, True, 4, 4)
+    features = choose(network.source, network.differentiated, len(x), 1)
+    made = plan(network.source, features, problem, None)
+    made = dataclasses.replace(made, chunk=4, tile=4)
+    return engine.Job(
+        network.source, network.values, made, problem, [x], [x], "float32"
+    )
+
+
+def test_accelerator_takes_random_keys_among_parameters():
+    def apply(p, x):
+        return x @ jax.random.normal(p["key"], (3, 3), jnp.float32) @ p["w"]
+
+    params = {"key": jax.random.key(2), "w": jnp.ones((3, 1), jnp.float32)}
+    x = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)
+    job = _job_of(apply, params, x)
+    np.testing.assert_allclose(_on_accelerator(job), collect(job, _nothing), rtol=1e-5)
+
+
+def test_accelerator_is_not_blamed_for_a_network_in_16_bits(caplog):
+    """Exact products of what such a network makes are not those of 16 bits."""
+
+    def apply(p, x):
+        low = [a.astype(jnp.bfloat16) for a in (x, p["w"], p["v"])]
+        return (jnp.tanh(low[0] @ low[1]) @ low[2]).astype(jnp.float32)
+
+    keys = jax.random.split(jax.random.key(0), 2)
+    sizes = {"w": (300, 20), "v": (20, 1)}
+    params = {
+        name: jax.random.normal(key, size, jnp.float32) / 10
+        for key, (name, size) in zip(keys, sizes.items(), strict=True)
+    }
+    x = np.random.default_rng(0).normal(size=(6, 300)).astype(np.float32)
+    job = _job_of(apply, params, x)
+    with caplog.at_level("INFO", logger="tangentlab"):
+        found = _on_accelerator(job)
+    (message,) = caplog.messages
+    assert float(message.split("relative error ")[1].split(",")[0]) < 1e-6
+    np.testing.assert_allclose(found, collect(job, _nothing), rtol=1e-5)
+
+
+def test_accelerator_leaves_an_example_without_a_gradient_to_be_named():
+    def apply(p, x):  # the slope of a square root at zero is infinite
+        below = jnp.where(x[:, :1] == 0, 0.0, 1.0)
+        return x @ p["w"] + jnp.sqrt(jnp.abs(p["b"][None] + below))
+
+    params = {"w": jnp.ones((3, 1), jnp.float32), "b": jnp.zeros(1, jnp.float32)}
+    x = np.ones((6, 3), np.float32)
+    x[2, 0] = 0
+    K = _on_accelerator(_job_of(apply, params, x))
+    with pytest.raises(ValueError, match=r"example 2 of `x_1` \(1 in all"):
+        check_finite(K, symmetric=True)
 
 
 def test_keeping_inputs_and_deltas_saves_passes():

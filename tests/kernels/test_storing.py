@@ -1,6 +1,5 @@
 """A Gram matrix on disk is that in memory, and is finished by whoever comes next."""
 
-import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 
@@ -233,43 +232,11 @@ def test_a_folder_of_another_computation_is_refused(finished, changes, told):
     assert _files(finished) == before
 
 
-def test_a_folder_with_other_things_in_it_is_refused(tmp_path):
-    (tmp_path / "thesis.tex").touch()
-    with pytest.raises(ValueError, match="no manifest.json and holds thesis.tex"):
-        _gram(tmp_path)
-
-
 def test_a_damaged_manifest_is_refused_before_any_work(store):
     path = store / "manifest.json"
     path.write_text(path.read_text().replace("600", "601"))
     with pytest.raises(ValueError, match="manifest.json is damaged"):
         _gram(store, apply=_never)
-
-
-def test_a_file_is_no_folder(tmp_path):
-    (tmp_path / "file").touch()
-    with pytest.raises(ValueError, match="`store` must be a folder, .* is a file"):
-        _gram(tmp_path / "file", apply=_never)
-    with pytest.raises(OSError, match="`store` cannot be written to"):
-        _gram(tmp_path / "file" / "below", apply=_never)
-
-
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path):
-    folder, user = tmp_path / "store", os.geteuid()
-    folder.mkdir(mode=0o555)
-    if user == 0:  # who may do everything, and so becomes nobody
-        os.seteuid(65534)
-    try:
-        with pytest.raises(PermissionError, match="`store` cannot be written to"):
-            _gram(folder, apply=_never)
-    finally:
-        os.seteuid(user)
-
-
-def test_jit_and_files_do_not_go_together(tmp_path):
-    with pytest.raises(ValueError, match="outside of `jit`"):
-        jax.jit(lambda x: tl.gram(dense_apply, PARAMS, x, store=tmp_path / "s"))(X)
-    assert not (tmp_path / "s").exists()
 
 
 @pytest.mark.parametrize("bad, across", [(17, False), (450, False), (450, True)])
@@ -300,16 +267,6 @@ def test_a_result_larger_than_memory_goes_to_disk(tmp_path):
     rows = [0, 1234, 1499]
     expected = tl.gram(dense_apply, PARAMS, x[rows], x)
     np.testing.assert_allclose(tiled[rows], expected, rtol=1e-11, atol=1e-11)
-
-
-def test_a_disk_that_is_too_small_is_refused_before_any_work(tmp_path):
-    free = shutil.disk_usage(tmp_path).free
-    n = int(2 * (free / 4) ** 0.5)  # in float32, half of it: four times what is free
-    params = jnp.ones((1, 1), jnp.float32)
-    x = np.ones((n, 1), np.float32)
-    with pytest.raises(OSError, match=r"take [\d,]+ bytes, but only [\d,]+ are free"):
-        tl.gram(lambda w, x: x @ w, params, x, store=tmp_path)
-    assert not list(tmp_path.iterdir())
 
 
 def test_the_bar_goes_on_from_what_is_done(store, capsys):

@@ -62,6 +62,15 @@ def test_clusters_within_rounding_are_flagged():
     assert spectrum.trace == K.trace() and spectrum.method == "dense"
 
 
+@pytest.mark.parametrize("method", ["dense", "krylov"])
+def test_the_last_of_some_pairs_has_a_neighbor_too(method):
+    """Three pairs, of which the third is one of two equal ones."""
+    K = np.diag([4.0, 3.0, 2.0, 2.0, 1.0, 0.5]).astype(np.float32)
+    cut, whole = (tl.spectrum(K, num, method=method) for num in (3, 2))
+    assert cut.unresolved.tolist() == [False, False, True]
+    assert whole.unresolved.tolist() == [False, False]
+
+
 @pytest.mark.parametrize(
     ("K", "num", "message"),
     [

@@ -117,6 +117,11 @@ def test_bad_matrices_raise(entry, message, as_on_a_gpu):
         tl.spectrum(K)
 
 
+def test_the_last_of_some_pairs_has_a_neighbor_too(as_on_a_gpu):
+    K = jnp.diag(jnp.array([4.0, 2.0, 2.0, 1.0]))
+    assert tl.spectrum(K, 2).unresolved.tolist() == [False, True]
+
+
 def test_host_arrays_are_not_on_an_accelerator():
     assert not decomposition.is_on_accelerator(np.eye(2))
     assert not decomposition.is_on_accelerator(jnp.eye(2))

@@ -76,9 +76,13 @@ def test_float32_and_kernels_on_disk_are_taken(tmp_path):
         ((3, 3), (9, 4), 2, r"the 3 landmarks, \(n, 3\) with n at least 3, got .*9, 4"),
         ((3, 3), (2, 3), 2, "with n at least 3"),
         ((3, 3), (9, 3), 4, r"`num` must lie in 1\.\.3"),
-        ((3, 3), (9, 3), 2, "Eigenfunction 1 .* below the resolution"),
     ],
 )
 def test_what_does_not_fit_raises(m_shape, n_shape, num, message, no_type_checks):
     with pytest.raises(ValueError, match=message):
         tl.spectra.nystrom(np.ones(m_shape), np.ones(n_shape), num)
+
+
+def test_landmarks_of_a_lower_rank_raise():
+    with pytest.raises(ValueError, match="Eigenfunction 1 .* below the resolution"):
+        tl.spectra.nystrom(np.diag([2.0, 0.0, 0.0]), np.ones((9, 3)), 2)

@@ -96,6 +96,40 @@ def test_another_network_is_refused(tmp_path):
         tl.train(other, params, task, recipe, **options)
 
 
+def test_another_kernel_with_the_same_diagonal_is_refused(tmp_path):
+    """As two kernels are that were both divided by the norms of their gradients."""
+    task, n = killed_worker.tasks()[0], len(killed_worker.tasks()[0].x)
+    recipe = tl.Recipe(epochs=1, batch_size=8, learning_rate=0.01)
+    options = {"key": jax.random.key(1), "checkpoint": tmp_path}
+    tl.train_dual(np.eye(n), np.zeros(n), task, recipe, **options)
+    with pytest.raises(ValueError, match="is the state of another training"):
+        tl.train_dual((np.eye(n) + 1) / 2, np.zeros(n), task, recipe, **options)
+
+
+def test_states_of_any_type_are_read_as_they_were(tmp_path, monkeypatch):
+    """Half-precision weights, and a random key among the parameters."""
+    task = killed_worker.tasks()[0]
+    weights = jnp.ones((3, 1), jnp.bfloat16)
+    params = {"w": weights, "key": jax.random.key(3)}
+
+    def apply(p, x):
+        shift = jax.random.uniform(p["key"], (1, 3)).astype(jnp.bfloat16)
+        return (x.astype(jnp.bfloat16) + shift) @ p["w"]
+
+    recipe = tl.Recipe(epochs=2, batch_size=8)
+    options = {"key": jax.random.key(1), "checkpoint": tmp_path}
+    first = tl.train(apply, params, task, recipe, **options)
+    monkeypatch.delattr("tangentlab.training.program.epoch_batches")
+    again = tl.train(apply, params, task, recipe, **options)
+    (end,), (start_again,) = first.params, again.params
+    assert start_again["w"].dtype == jnp.bfloat16
+    assert not np.array_equal(end["w"], weights)
+    np.testing.assert_array_equal(end["w"], start_again["w"])
+    keys = [jax.random.key_data(p["key"]) for p in (params, end, start_again)]
+    np.testing.assert_array_equal(keys[0], keys[1])
+    np.testing.assert_array_equal(keys[0], keys[2])
+
+
 def test_a_network_is_known_by_its_equations_and_what_it_closes_over():
     params, x = killed_worker.start(), jnp.ones((2, 3), jnp.float32)
 

@@ -273,5 +273,11 @@ def test_something_else_than_a_task_is_refused(no_type_checks):
 
 
 def test_several_logits_are_refused():
-    with pytest.raises(ValueError, match="one output, this one has 2"):
+    with pytest.raises(ValueError, match="one output, this one has 2: build it with"):
         _train(params=dense_params(jax.random.key(0), (3, 5, 2)))
+
+
+def test_complex_parameters_are_refused():
+    """JAX's gradient by the imaginary part has the sign that leads uphill."""
+    with pytest.raises(ValueError, match="holds complex numbers.* two real parameters"):
+        _train(lambda w, x: (x.astype(complex) @ w).real, jnp.ones((3, 1), complex))

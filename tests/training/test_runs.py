@@ -37,6 +37,11 @@ def test_on_a_cpu_large_networks_train_one_by_one(name, shape, expected, monkeyp
     assert is_faster_together(*made)
 
 
+def test_on_an_accelerator_a_resnet18_trains_alone(monkeypatch):
+    monkeypatch.setattr("tangentlab.training.runs.backend", lambda: "gpu")
+    assert not is_faster_together(*_problem("resnet18", (32, 32, 3)))
+
+
 def test_as_many_runs_as_fit_and_at_least_one():
     made = _problem("mlp", (8, 8, 1))
     few, many = (runs_that_fit(*made, memory) for memory in (2**24, 2**26))

@@ -1,5 +1,7 @@
 """Several initializations in one program, against each of them alone."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -65,3 +67,9 @@ def test_parameters_of_other_seeds_are_refused():
 def test_seeds_need_random_keys(keys, got, no_type_checks):
     with pytest.raises(ValueError, match=f"random keys along one axis, got .*{got}"):
         tl.train_seeds(MODEL, PARAMS, TASKS, RECIPE, keys=keys)
+
+
+def test_a_function_alone_is_refused(no_type_checks):
+    with pytest.raises(TypeError, match="got function: .*`tl.models.from_function"):
+        function: Any = MODEL.apply
+        tl.train_seeds(function, PARAMS, TASKS, RECIPE, keys=KEYS)

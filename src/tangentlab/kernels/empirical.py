@@ -25,7 +25,7 @@ from .._types import Apply, Inputs, Params
 from . import engine, traced
 from .accelerated.warming import compile_network
 from .active import skip_idle
-from .planning import backend
+from .planning import backend, check_room
 from .preparing import job_of, prepare, result_dtype
 from .request import Outputs, Precision, Request
 from .results import check_finite, collect
@@ -126,8 +126,8 @@ def gram(
         progress: Show a progress bar.
 
     Returns:
-        The Gram matrix, in the dtype of the parameters, or float64 if asked for. With
-        `store` a `TiledGram`, which reads from disk what is asked of it.
+        The Gram matrix, in the widest dtype of the parameters, float32 at least, or
+        float64 if asked for. With `store` a `TiledGram`, read from disk where asked.
 
     Raises:
         ValueError: If `apply` breaks the contract (see `tl.models.check_apply`), the
@@ -211,17 +211,26 @@ def gram_by_parameter(
     Returns:
         A tree like `params` of Gram matrices that add up to `tl.gram`; zero for
         integer leaves.
+
+    Raises:
+        ValueError: As `tl.gram`, and if the Gram matrices of all parameters do not fit
+            memory.
     """
     request = Request(outputs, None, scale, precision)
     with request.context():
         prepared = prepare(apply, params, x_1, x_2, request, full=False, apart=True)
-        verify(prepared.network, prepared.features, prepared.x_1)
-        parts = engine.by_leaf(job_of(prepared, request))
-        zero = jnp.zeros(
-            (prepared.problem.n, prepared.problem.m), result_dtype(prepared.problem)
-        )
-        leaves = range(len(prepared.network.values.leaves))
-        grams = [jnp.asarray(parts[i]) if i in parts else zero for i in leaves]
+        network, features, problem = prepared[:3]
+        if prepared.traced:
+            batches = prepared.x_1, prepared.x_2
+            parts: dict[int, Any] = traced.by_leaf(network, features, problem, batches)
+        else:
+            job = job_of(prepared, request)
+            check_room(job.plan, problem, len(set(map(traced.leaf_of, features))))
+            verify(network, features, prepared.x_1)
+            found = engine.by_leaf(job).items()
+            parts = {i: check_finite(K, problem.symmetric) for i, K in found}
+        zero = jnp.zeros((problem.n, problem.m), result_dtype(problem))
+        grams = [parts.get(i, zero) for i in range(len(network.values.leaves))]
         return jax.tree.unflatten(jax.tree.structure(params), grams)
 
 
@@ -277,7 +286,7 @@ def _gram(apply, params, x_1, x_2, request: Request, *, full: bool) -> Array:
         with progress_bar(
             "Gram matrix", _total(job), show=request.progress, unit="pairs"
         ) as advance:
-            return check_finite(collect(job, advance))
+            return check_finite(collect(job, advance), job.problem.symmetric)
 
 
 def _total(job: engine.Job) -> int:

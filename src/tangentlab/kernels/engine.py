@@ -16,12 +16,12 @@ from .._types import AnyArray
 from . import host
 from .accelerated import accelerator
 from .accelerated.device import Precision
-from .features import Feature, Outer, Source, Values, Whole, compute
+from .features import Feature, Source, Values, compute
 from .host import Arrays
 from .panels import Panels
 from .pieces import assemble
 from .planning import Plan, Problem, backend
-from .traced import energies
+from .traced import energies, leaf_of
 
 
 class Block(NamedTuple):
@@ -126,7 +126,7 @@ def _on_host(
     K = host.zeros(shape, np.float64 if part.itemsize == 8 else np.float32)
     for features in job.plan.passes:
         left, right = panels.pair(features, *pair)
-        host.add_products(K, features, left, right)
+        host.add_products(K, left, right)
         advance(part.n * part.m)
     if part.symmetric:
         side = part.n * (c if part.full else 1)
@@ -149,12 +149,10 @@ def by_leaf(job: Job) -> dict[int, np.ndarray]:
         left = _features(job, features, list(job.x_1))
         right = None if problem.symmetric else _features(job, features, list(job.x_2))
         for i, feature in enumerate(features):
-            leaf = (
-                feature.leaves[0] if isinstance(feature, Whole) else feature.piece.leaf
-            )
-            K = parts.setdefault(leaf, np.zeros((problem.n, problem.m), dtype))
+            zeros = host.zeros((problem.n, problem.m), dtype)
+            K = parts.setdefault(leaf_of(feature), zeros)
             other = None if right is None else right[i : i + 1]
-            host.add_products(K, [feature], left[i : i + 1], other)
+            host.add_products(K, left[i : i + 1], other)
     for K in parts.values():
         if problem.symmetric:
             host.mirror(K)
@@ -196,18 +194,16 @@ def _features(
     """Features of a panel, chunk by chunk, as numpy arrays."""
     function, n = _compiled(job.source, features), len(x[0])
     chunk = min(job.plan.chunk, n)
-    made: list[list[list[np.ndarray]]] = [[] for _ in features]
+    chunks: list[list[list[np.ndarray]]] = []
     for start in range(0, n, chunk):
         # The last chunk is moved back to be full; its first examples are done twice.
         at = min(start, n - chunk)
         batch = [np.asarray(a)[at : at + chunk] for a in x]
-        for parts, arrays in zip(made, function(job.values, batch), strict=True):
-            parts.append([_as_numpy(array)[start - at :] for array in arrays])
+        made = function(job.values, batch)
+        chunks.append([[_as_numpy(a)[start - at :] for a in arrays] for arrays in made])
     return [
-        tuple(
-            assemble(a, rows=not isinstance(f, Outer)) for a in zip(*parts, strict=True)
-        )
-        for f, parts in zip(features, made, strict=True)
+        tuple(assemble(a, rows=len(parts[0]) == 1) for a in zip(*parts, strict=True))
+        for parts in zip(*chunks, strict=True)
     ]
 
 

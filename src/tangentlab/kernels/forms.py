@@ -74,13 +74,13 @@ def choose(
         apart: Give each leaf features of its own, also where it is small.
 
     Returns:
-        Features that cover each leaf that reaches the output once.
+        Features that cover each leaf that has elements and reaches the output, once.
     """
     reached = frozenset().union(*(site.leaves for site in source.sites))
     features: list[Feature] = []
     small: list[int] = []
     for leaf in differentiated:
-        if leaf not in reached:
+        if leaf not in reached or _size(source, leaf) == 0:
             continue
         pieces = None
         if leaf not in source.elementwise:

@@ -1,18 +1,15 @@
-"""Hashes of arrays, and of what a traced function computes."""
+"""Hashes of what a traced function computes."""
 
-import hashlib
 import re
 from collections.abc import Iterator
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
-from .._linalg import blocks
+from .._hashing import hash_parts as hash_parts
 from .compat import body_of, is_literal
 
-_BLOCK_BYTES = 2**24
 # What the text of a traced function says of functions inside it: where they lay in
 # memory, and what they were called, which one that was sent to a worker forgets.
 _INCIDENTAL = re.compile(r"0x[0-9a-fA-F]+|\bname=[\w.<>]+")
@@ -43,34 +40,3 @@ def _arrays_in(part: Any) -> Iterator[Any]:
         for equation in body.equations:
             yield from (atom.val for atom in equation.invars if is_literal(atom))
             yield from _arrays_in(tuple(equation.params.values()))
-
-
-def hash_parts(*parts: Any) -> str:
-    """Hash arrays, numbers and text, one after the other.
-
-    Args:
-        *parts: What to hash.
-
-    Returns:
-        The hash.
-    """
-    digest = hashlib.sha256()
-    for part in parts:
-        if isinstance(part, str):
-            digest.update(f"text {len(part)} {part}".encode())
-            continue
-        if jnp.issubdtype(jnp.result_type(part), jax.dtypes.prng_key):
-            part = jax.random.key_data(part)
-        digest.update(f"array {np.shape(part)} {jnp.result_type(part)} ".encode())
-        for block in _blocks_of(part):
-            digest.update(np.ascontiguousarray(block).tobytes())
-    return digest.hexdigest()
-
-
-def _blocks_of(array: Any) -> Iterator[np.ndarray]:
-    if np.ndim(array) == 0:
-        yield np.asarray(array)
-        return
-    each = max(1, array.nbytes // max(1, len(array)))
-    for rows in blocks(len(array), max(1, _BLOCK_BYTES // each)):
-        yield np.asarray(array[rows])

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from .._linalg import blocks
-from .features import Feature, Outer
 from .pieces import Pieces, column_blocks
 
 _SIDE = 1024  # rows of a single product: its operands and results stay in cache
@@ -38,10 +37,7 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
 
 
 def add_products(
-    K: np.ndarray,
-    features: Sequence[Feature],
-    left: Sequence[Arrays],
-    right: Sequence[Arrays] | None,
+    K: np.ndarray, left: Sequence[Arrays], right: Sequence[Arrays] | None
 ) -> None:
     """Add the part of some features to a block of the Gram matrix.
 
@@ -49,24 +45,27 @@ def add_products(
         K: The block, `(n, m)` for the mean over outputs, or `(n, c, m, c)` to keep
             them apart; changed in place. With `right` None only its lower triangle,
             and what else is convenient.
-        features: The features.
-        left: Arrays of each feature along the rows.
+        left: Arrays of each feature along the rows: one of rows, or inputs and deltas.
         right: Arrays of each along the columns; None if they are those of the rows.
     """
     sides: dict[int, list[int]] = {}
-    for i, feature in enumerate(features):
-        positions = feature.piece.positions if isinstance(feature, Outer) else 1
+    for i, arrays in enumerate(left):
+        positions = arrays[0].shape[2] if _is_outer(arrays) else 1
         # Exactly zero is left out, as a residual branch whose last scale is zero.
         if left[i][-1].any() and (right is None or right[i][-1].any()):
             sides.setdefault(max(1, _SIDE // positions), []).append(i)
     for side, chosen in sides.items():
-        kinds = [isinstance(features[i], Outer) for i in chosen]
         rows = [left[i] for i in chosen]
         columns = None if right is None else [right[i] for i in chosen]
-        _add_tiles(K, kinds, rows, columns, side)
+        with np.errstate(over="ignore", invalid="ignore"):  # the result is looked at
+            _add_tiles(K, rows, columns, side)
 
 
-def _add_tiles(K: np.ndarray, kinds, left, right, side: int) -> None:
+def _is_outer(arrays: Sequence[Any]) -> bool:
+    return len(arrays) == 2
+
+
+def _add_tiles(K: np.ndarray, left, right, side: int) -> None:
     full = K.ndim == 4
     for down in blocks(len(K), side):
         for across in blocks(K.shape[-1 - full], side):
@@ -74,11 +73,11 @@ def _add_tiles(K: np.ndarray, kinds, left, right, side: int) -> None:
                 continue
             same = right is None and across == down
             total = np.zeros_like(K[down, ..., across, :] if full else K[down, across])
-            for outer, arrays, others in zip(kinds, left, right or left, strict=True):
+            for arrays, others in zip(left, right or left, strict=True):
                 a = [array[down] for array in arrays]
                 b = a if same else [array[across] for array in others]
                 outer_form = _add_outer_full if full else _add_outer
-                (outer_form if outer else _add_rows)(total, a, b)
+                (outer_form if _is_outer(a) else _add_rows)(total, a, b)
             if full:
                 K[down, :, across] += total
             else:

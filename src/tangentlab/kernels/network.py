@@ -8,14 +8,15 @@ same function starts at once.
 import operator
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
 
-from .._types import Apply, Inputs, Params
+from .._types import AnyArray, Apply, Inputs, Params
 from .features import Source, Values
 from .reading.program import Program, trace
 from .reading.sites import find_sites
@@ -24,6 +25,7 @@ from .selection import select
 
 _REMEMBERED: OrderedDict[tuple, Source] = OrderedDict()
 _MOST = 32  # networks remembered
+_ROWS = 3  # on which a function of the logits is looked at
 
 
 class Network(NamedTuple):
@@ -90,6 +92,27 @@ def read(apply: Apply, params: Params, x: Inputs, request: Request) -> Network:
     return Network(source, values, chosen.picked, tuple(names), num, function)
 
 
+def read_again(
+    network: Network, leaves: Sequence[AnyArray], example: Sequence[AnyArray]
+) -> Source:
+    """Read a network for numbers of other types.
+
+    Args:
+        network: The network.
+        leaves: Values of the parameters, in these types.
+        example: Arrays of one example.
+
+    Returns:
+        The network, read; it is not remembered.
+    """
+    shapes, one = (
+        [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
+        for arrays in (leaves, example)
+    )
+    elementwise = network.source.elementwise
+    return _read(network.function, shapes, one, network.differentiated, elementwise)
+
+
 def reduce_outputs(logits: Array, outputs: Outputs) -> Array:
     """Reduce logits to the outputs whose mean kernel is wanted.
 
@@ -101,7 +124,7 @@ def reduce_outputs(logits: Array, outputs: Outputs) -> Array:
         `(n, c)` for the mean of all, otherwise `(n, 1)`.
 
     Raises:
-        ValueError: If `outputs` is none of the choices.
+        ValueError: If `outputs` is none of the choices, or mixes rows.
     """
     num = logits.shape[1]
     if callable(outputs):
@@ -111,6 +134,7 @@ def reduce_outputs(logits: Array, outputs: Outputs) -> Array:
                 "A function as `outputs` must map logits (n, c) to (n,), but it mapped "
                 f"{logits.shape} to {reduced.shape}."
             )
+        _check_by_row(outputs, num, logits.dtype)
         return reduced[:, None]
     if outputs == "mean":
         return logits
@@ -123,6 +147,24 @@ def reduce_outputs(logits: Array, outputs: Outputs) -> Array:
         f'`outputs` must be "mean", "sum", a function, or the index of one of the '
         f"{num} logits, got {outputs!r}."
     )
+
+
+def _check_by_row(outputs: Callable, num: int, dtype: Any) -> None:
+    """Refuse a function of the logits that gives a row another value among others."""
+    with jax.ensure_compile_time_eval():  # these are numbers, also under `jit`
+        drawn = np.random.default_rng(0).normal(size=(_ROWS, num))
+        logits = jnp.asarray(drawn, dtype)
+        found = [outputs(logits), *(outputs(logits[i, None]) for i in range(_ROWS))]
+    if any(isinstance(values, Tracer) for values in found):
+        return
+    together, *alone = (np.asarray(values, np.float64) for values in found)
+    size = np.abs(together[np.isfinite(together)]).max(initial=0)
+    if not np.allclose(together, np.concatenate(alone), 0, 0.01 * size, equal_nan=True):
+        raise ValueError(
+            "A function as `outputs` must take each row of the logits (n, c) by itself,"
+            " but its value for one row changes with the others: reduce along axis 1, "
+            "as in `lambda logits: logits.max(axis=1)`."
+        )
 
 
 def _read(function, leaves, example, picked, arrayed) -> Source:

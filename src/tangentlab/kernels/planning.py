@@ -147,6 +147,28 @@ def plan(
     )
 
 
+def check_room(made: Plan, problem: Problem, num: int) -> None:
+    """Refuse to compute several Gram matrices that do not fit memory together.
+
+    Args:
+        made: The plan for their sum.
+        problem: The size of each.
+        num: How many.
+
+    Raises:
+        ValueError: If they do not fit, or if examples would have to be cut into panels.
+    """
+    needed = made.needed + (num - 1) * problem.result_bytes(problem.n, problem.m)
+    if made.panel >= max(problem.n, problem.m) and needed <= made.memory:
+        return
+    raise ValueError(
+        f"{num} Gram matrices, one for each parameter, do not fit "
+        f"{_gigabytes(made.memory)}: at least {_gigabytes(needed)} are needed. Compute "
+        "fewer samples at a time, or the kernel of some parameters with `tl.gram` and "
+        "`trainable=`."
+    )
+
+
 def _gigabytes(count: int) -> str:
     return f"{count / 2**30:.3g} GiB"
 

@@ -9,6 +9,7 @@ from jax.core import Tracer
 from .._checks import batch_size
 from .._types import AnyArray, Apply, Inputs, Params
 from ..models import check_apply
+from ..models.trees import dtype_of
 from . import engine
 from .features import Feature
 from .forms import choose
@@ -48,6 +49,7 @@ def prepare(
     full: bool,
     apart: bool = False,
     single: bool = False,
+    checked: bool = False,
 ) -> Prepared:
     """Check a request and read the network.
 
@@ -60,6 +62,7 @@ def prepare(
         full: Whether outputs are kept apart.
         apart: Whether each leaf has features of its own.
         single: Whether no example meets another, as on the diagonal.
+        checked: Whether it is known that `apply` keeps its contract.
 
     Returns:
         What a plan is made of.
@@ -68,7 +71,9 @@ def prepare(
     params, x_1, x_2 = (request.cast(tree) for tree in (params, x_1, x_2))
     n = batch_size("x_1", x_1)
     m = n if x_2 is None else batch_size("x_2", x_2)
-    check_apply(apply, params, x_1)
+    if not checked:
+        check_apply(apply, params, x_1)
+    _check_alike(x_1, x_1 if x_2 is None else x_2)
     network = read(apply, params, x_1, request)
     item = 8 if _widest(network) == 8 else 4
     stored = 2 if request.precision == "fast" and backend() == "gpu" else item
@@ -110,6 +115,20 @@ def job_of(prepared: Prepared, request: Request) -> engine.Job:
         prepared.x_2,
         request.precision,
     )
+
+
+def _check_alike(x_1: Inputs, x_2: Inputs) -> None:
+    """Refuse samples of two kinds: the network is read for those of `x_1`."""
+    samples = [
+        jax.tree.map(lambda a: f"{jnp.shape(a)[1:]} {dtype_of(a)}", x)
+        for x in (x_1, x_2)
+    ]
+    kinds = [jax.tree.flatten(sample) for sample in samples]
+    if kinds[0] != kinds[1]:
+        raise ValueError(
+            f"A sample of `x_2` must be like one of `x_1`, {samples[0]}, got "
+            f"{samples[1]}: both go through the same network, so reshape or cast one."
+        )
 
 
 def _widest(network: Network) -> int:

@@ -36,13 +36,20 @@ class Request(NamedTuple):
 
         Raises:
             ValueError: For an unknown precision, a boolean as `outputs`, or memory that
-                is not positive.
+                is no positive integer.
         """
         check_known("precision", self.precision, ("float64", "float32", "high", "fast"))
         if isinstance(self.outputs, bool):  # True == 1, but nobody means that
-            raise ValueError(f"`outputs` must not be {self.outputs}; see `tl.gram`.")
-        if self.memory is not None and self.memory <= 0:
-            raise ValueError(f"`memory` must be a number of bytes, got {self.memory}.")
+            raise ValueError(
+                f"`outputs` must not be {self.outputs}: pass the index of a logit, "
+                '"mean", "sum", or a function.'
+            )
+        whole = self.memory is None or isinstance(self.memory, int | np.integer)
+        if self.memory is not None and not (whole and self.memory > 0):
+            raise ValueError(
+                f"`memory` must be a whole number of bytes above 0, got {self.memory}: "
+                "4 GB are `memory=4 * 10**9`."
+            )
 
     def context(self) -> AbstractContextManager[None]:
         """Where the computation has to run.

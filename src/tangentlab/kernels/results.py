@@ -47,11 +47,12 @@ def _all_finite(K: Array) -> Array:
     return jnp.isfinite(K).all()
 
 
-def check_finite(K: AnyArray) -> Array:
+def check_finite(K: AnyArray, symmetric: bool = False) -> Array:
     """Refuse a result that is not finite, and say which example is to blame.
 
     Args:
         K: A Gram matrix or its diagonal.
+        symmetric: Whether rows and columns are the same examples.
 
     Returns:
         The same, as a JAX array.
@@ -59,12 +60,15 @@ def check_finite(K: AnyArray) -> Array:
     Raises:
         ValueError: If an entry is NaN or infinite.
     """
-    if isinstance(K, np.ndarray) and np.isfinite(K.sum()):  # then its terms are too
-        return jax.device_put(K)
+    if isinstance(K, np.ndarray):
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(K.sum()):  # then its terms are too
+                return jax.device_put(K)
     K = jnp.asarray(K)
     if bool(_all_finite(K)):
         return K
-    raise ValueError(_blame(~np.isfinite(np.asarray(K))))
+    bad = ~np.isfinite(np.asarray(K))
+    raise ValueError(_blame(bad, other="x_1" if symmetric else "x_2"))
 
 
 def check_block_finite(block: Block, symmetric: bool) -> None:
@@ -95,7 +99,11 @@ def _blame(bad: np.ndarray, first: tuple[int, int] = (0, 0), other: str = "x_2")
         where = _examples(other, columns + first[1])
     else:
         i, j = np.argwhere(bad)[0] + first
-        where = f"example {i} of `x_1` with example {j} of `{other}`"
+        return (
+            f"The kernel overflows for example {i} of `x_1` with example {j} of "
+            f"`{other}`, though not with all others: divide the outputs or the samples "
+            'by a constant, or pass precision="float64".'
+        )
     return (
         f"The gradient is NaN or infinite for {where}: look for it in the parameters, "
         "in that example, and for a derivative that does not exist there."

@@ -10,6 +10,7 @@ from jax.core import Tracer
 from jaxtyping import Array, PyTree
 
 from .._types import Params
+from ..models.trees import dtype_of
 
 
 class Selection(NamedTuple):
@@ -44,15 +45,20 @@ def select(
         The selection.
 
     Raises:
-        ValueError: If nothing is left to differentiate, a multiplier is negative, or
-            a prefix does not fit.
+        ValueError: If nothing is left to differentiate, a trainable leaf is complex, a
+            multiplier is negative, or a prefix does not fit.
     """
     leaves, structure = jax.tree.flatten(params)
     leaves = [jnp.asarray(leaf) for leaf in leaves]
     keep = _spread("trainable", True if trainable is None else trainable, params)
     if not all(isinstance(use, bool | np.bool_) for use in keep):
-        raise ValueError("`trainable` must hold booleans, True or False.")
+        strange = next(use for use in keep if not isinstance(use, bool | np.bool_))
+        raise ValueError(
+            f"`trainable` must hold booleans, got {strange!r}: pass True or False for "
+            "each parameter or part of the tree."
+        )
     multipliers = _spread("scale", 1.0 if scale is None else scale, params)
+    _check_real(params, keep)
     picked = [
         i
         for i, leaf in enumerate(leaves)
@@ -74,6 +80,17 @@ def select(
 
     chosen = [leaves[i] for i in picked]
     return Selection(chosen, roots, rebuild, tuple(picked), leaves)
+
+
+def _check_real(params: Params, keep: list) -> None:
+    """Refuse complex parameters, which have two derivatives, not one."""
+    for use, (path, leaf) in zip(keep, jax.tree.leaves_with_path(params), strict=True):
+        if use and jnp.issubdtype(dtype_of(leaf), jnp.complexfloating):
+            raise ValueError(
+                f"`params{jax.tree_util.keystr(path)}` is complex: make it of two real "
+                "parameters in `apply`, as in `lax.complex(p['real'], p['imaginary'])`,"
+                " or leave it out with `trainable`."
+            )
 
 
 def _root(multiplier: PyTree, leaf: Array) -> Array:

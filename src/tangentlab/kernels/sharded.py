@@ -21,6 +21,7 @@ from .forms import cost
 from .planning import free_memory
 from .preparing import Prepared, prepare
 from .request import Request
+from .results import check_finite
 from .traced import gram
 from .verifying import verify
 
@@ -89,7 +90,8 @@ def gram_sharded(
         static_argnums=() if x_2 is None else 1,
         out_shardings=rows,
     )
-    return joined(parts) if x_2 is None else joined(parts, 1)
+    K = joined(parts) if x_2 is None else joined(parts, 1)
+    return check_finite(K, symmetric=x_2 is None)
 
 
 def _checked(apply: Any, params: Any, x_1: Any, x_2: Any, request: Request) -> Prepared:

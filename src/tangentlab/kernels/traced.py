@@ -1,12 +1,13 @@
 """The Gram matrix as one traced expression, for use under `jit`, `grad` and `vmap`."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._types import AnyArray
-from .features import Feature, Outer, Source, Values, compute
+from .features import Feature, Outer, Source, Values, Whole, compute
 from .network import Network
 from .planning import Problem
 
@@ -28,12 +29,58 @@ def gram(
     Returns:
         The mean over outputs `(n, m)`, or `(n, c, m, c)` in full.
     """
-    batches = [[jnp.asarray(a) for a in side] for side in x]
-    left = compute(network.source, features, network.values, batches[0])
-    right = left
-    if not problem.symmetric:
-        right = compute(network.source, features, network.values, batches[1])
-    K = sum_of_products(features, left, right, problem)
+    left, right = _both_sides(network, features, problem, x)
+    return _mirrored(sum_of_products(features, left, right, problem), problem)
+
+
+def by_leaf(
+    network: Network,
+    features: Sequence[Feature],
+    problem: Problem,
+    x: Sequence[Sequence[AnyArray]],
+) -> dict[int, Array]:
+    """Gram matrices of single leaves, without panels or checks of values.
+
+    Args:
+        network: The network.
+        features: Its features, each of one leaf.
+        problem: The size of the computation.
+        x: Arrays of the examples along the rows, and of those along the columns.
+
+    Returns:
+        Gram matrices by leaf.
+    """
+    left, right = _both_sides(network, features, problem, x)
+    parts: dict[int, Array] = {}
+    for feature, a, b in zip(features, left, right, strict=True):
+        leaf, K = leaf_of(feature), sum_of_products([feature], [a], [b], problem)
+        parts[leaf] = parts[leaf] + K if leaf in parts else K
+    return {leaf: _mirrored(K, problem) for leaf, K in parts.items()}
+
+
+def leaf_of(feature: Feature) -> int:
+    """The leaf of a feature that belongs to one alone.
+
+    Args:
+        feature: The feature.
+
+    Returns:
+        Position of the leaf.
+    """
+    return feature.leaves[0] if isinstance(feature, Whole) else feature.piece.leaf
+
+
+def _both_sides(network: Network, features, problem: Problem, x) -> tuple[list, list]:
+    """Features of the examples along the rows, and along the columns."""
+    sides = x[:1] if problem.symmetric else x
+    made = [
+        compute(network.source, features, network.values, [jnp.asarray(a) for a in one])
+        for one in sides
+    ]
+    return made[0], made[-1]
+
+
+def _mirrored(K: Array, problem: Problem) -> Array:
     if problem.full or not problem.symmetric:
         return K
     return jnp.tril(K) + jnp.tril(K, -1).T
@@ -56,7 +103,8 @@ def sum_of_products(
     formula = "ncmd->ncmd" if problem.full else "ncmc->nm"
     dtype = jnp.float64 if problem.itemsize == 8 else jnp.float32
     K = jnp.zeros((), dtype)
-    for feature, a, b in zip(features, left, right, strict=True):
+    for feature, *sides in zip(features, left, right, strict=True):
+        a, b = (widened(arrays, dtype) for arrays in sides)
         K = K + _product(feature, a, b, formula).astype(dtype)
     return K if problem.full else K / problem.num_outputs
 
@@ -89,9 +137,10 @@ def energies(
         One number per example.
     """
     total, num_outputs = jnp.zeros(()), 1
-    for feature, arrays in zip(
+    for feature, made in zip(
         features, compute(source, features, values, x), strict=True
     ):
+        arrays = widened(made, jnp.float32)
         if isinstance(feature, Outer):
             A, D = arrays
             T, num_outputs = _dot("ngpi,ngqi->ngpq", A, A), D.shape[1]
@@ -116,6 +165,23 @@ def diagonal(network: Network, features: Sequence[Feature], x: Sequence[AnyArray
     """
     batch = [jnp.asarray(a) for a in x]
     return energies(network.source, features, network.values, batch)
+
+
+def widened(arrays: Sequence[Array], dtype: Any) -> list[Array]:
+    """Arrays in a type at least this wide.
+
+    Sums of squares of 16-bit numbers are no 16-bit numbers: float16 ends at 65,504, and
+    bfloat16 has 8 bits for all of a sum.
+
+    Args:
+        arrays: Real arrays.
+        dtype: The narrowest type of the result.
+
+    Returns:
+        The arrays; wider ones as they are.
+    """
+    least = jnp.finfo(dtype).bits
+    return [a if jnp.finfo(a.dtype).bits >= least else a.astype(dtype) for a in arrays]
 
 
 def _dot(formula: str, *arrays: Array) -> Array:

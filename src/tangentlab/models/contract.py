@@ -18,7 +18,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
-from jaxtyping import Array, Float
+from jaxtyping import Float64
 
 from .._checks import batch_size
 from .._types import AnyArray, Apply, Inputs, Params
@@ -55,7 +55,7 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
             "`params` holds no floating-point array, so there is nothing to "
             f"differentiate: got {jax.tree.structure(params)}."
         )
-    rows = jax.tree.map(lambda leaf: jnp.asarray(leaf[chosen]), x)
+    rows = jax.tree.map(lambda leaf: _on_host(leaf[chosen]), x)
     first = jax.tree.map(lambda leaf: leaf[:1], rows)
     if len(chosen) == 1:
         rows = _append(first, _perturb(first))
@@ -68,13 +68,14 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     outputs = apply(params, rows)
     if isinstance(outputs, Tracer):
         return
-    _check_finite(outputs[: len(chosen)], chosen)
+    _check_finite(_values(outputs)[: len(chosen)], chosen)
     if separate.remembers(original, params, rows):
         return
+    eps = float(jnp.finfo(outputs.dtype).eps)
     if (
         _gradient_crosses_rows(apply, params, rows)
-        or _value_crosses_rows(apply, params, rows, outputs)
-        or _value_needs_the_batch(apply, params, rows, outputs)
+        or _value_crosses_rows(apply, params, rows, _values(outputs), eps)
+        or _value_needs_the_batch(apply, params, rows, _values(outputs), eps)
     ):
         raise ValueError(
             "`apply` mixes examples: its output for one row changes with the other "
@@ -159,8 +160,19 @@ def _groups(num_rows: int) -> list[np.ndarray]:
     return [side for mask in masks for side in (mask, ~mask)]
 
 
-def _check_finite(outputs: Float[Array, "n c"], chosen: np.ndarray) -> None:
-    bad = ~jnp.isfinite(outputs).all(axis=1)
+def _on_host(leaf: Any) -> Any:
+    """Rows as numpy has them, since JAX would compile each step that is taken."""
+    leaf = jnp.asarray(leaf)
+    numeric = jnp.issubdtype(leaf.dtype, np.number) or leaf.dtype == bool
+    return np.asarray(leaf) if numeric and not isinstance(leaf, Tracer) else leaf
+
+
+def _values(outputs: Any) -> Float64[np.ndarray, "n c"]:
+    return np.asarray(outputs).astype(np.float64)
+
+
+def _check_finite(outputs: Float64[np.ndarray, "n c"], chosen: np.ndarray) -> None:
+    bad = ~np.isfinite(outputs).all(axis=1)
     if bad.any():
         raise ValueError(
             "`apply` returned NaN or infinite values for example "
@@ -181,48 +193,48 @@ def _gradient_crosses_rows(apply: Apply, params: Params, rows: Inputs) -> bool:
     )
     directions = _draws(outputs.shape)
     for group in _groups(len(outputs)):
-        cotangent = jnp.asarray(directions * group[:, None], outputs.dtype)
+        cotangent = np.asarray(directions * group[:, None], outputs.dtype)
         (gradient,) = pullback(cotangent)
         for leaf in jax.tree.leaves(gradient):
-            outside = leaf[~group]
-            if (jnp.isfinite(outside) & (outside != 0)).any():
+            outside = np.asarray(leaf)[~group]
+            if (np.isfinite(outside) & (outside != 0)).any():
                 return True
     return False
 
 
 def _value_crosses_rows(
-    apply: Apply, params: Params, rows: Inputs, expected: Float[Array, "n c"]
+    apply: Apply, params: Params, rows: Inputs, expected: np.ndarray, eps: float
 ) -> bool:
     """Return whether an output row moves when other rows change.
 
     Runs one program again and so allows rounding alone.
     """
     perturbed = _perturb(rows)
-    allowed = 100 * float(jnp.finfo(expected.dtype).eps) * _row_sizes(expected)
+    allowed = 100 * eps * _row_sizes(expected)
     for group in _groups(len(expected)):
-        outputs = apply(params, _replace(rows, group, perturbed))
-        if (jnp.abs(outputs - expected) > allowed)[~group].any():
+        outputs = _values(apply(params, _replace(rows, group, perturbed)))
+        if (np.abs(outputs - expected) > allowed)[~group].any():
             return True
     return False
 
 
 def _value_needs_the_batch(
-    apply: Apply, params: Params, rows: Inputs, expected: Float[Array, "n c"]
+    apply: Apply, params: Params, rows: Inputs, expected: np.ndarray, eps: float
 ) -> bool:
     """Return whether the first or last output row is another one without the others.
 
     Runs another program, whose rounding may differ at reduced precision.
     """
-    allowed = 0.05 * _row_sizes(expected) + float(jnp.finfo(expected.dtype).eps) ** 0.5
+    allowed = 0.05 * _row_sizes(expected) + eps**0.5
     for i in (0, len(expected) - 1):
-        alone = apply(params, jax.tree.map(lambda leaf, i=i: leaf[i : i + 1], rows))
-        if (jnp.abs(alone[0] - expected[i]) > allowed[i]).any():
+        row = jax.tree.map(lambda leaf, i=i: leaf[i : i + 1], rows)
+        if (np.abs(_values(apply(params, row))[0] - expected[i]) > allowed[i]).any():
             return True
     return False
 
 
-def _row_sizes(outputs: Float[Array, "n c"]) -> Float[Array, "n 1"]:
-    return jnp.abs(outputs).max(axis=1, keepdims=True)
+def _row_sizes(outputs: Float64[np.ndarray, "n c"]) -> Float64[np.ndarray, "n 1"]:
+    return np.abs(outputs).max(axis=1, keepdims=True)
 
 
 def _replace(rows: Inputs, group: np.ndarray, others: Inputs) -> Inputs:
@@ -232,7 +244,10 @@ def _replace(rows: Inputs, group: np.ndarray, others: Inputs) -> Inputs:
 
 
 def _append(rows: Inputs, more: Inputs) -> Inputs:
-    return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), rows, more)
+    def join(a, b):
+        return (np if isinstance(a, np.ndarray) else jnp).concatenate([a, b])
+
+    return jax.tree.map(join, rows, more)
 
 
 def _draws(shape: tuple[int, ...]) -> np.ndarray:
@@ -247,10 +262,10 @@ def _perturb(rows: Inputs) -> Inputs:
         if leaf.dtype == bool:
             return ~leaf
         if jnp.issubdtype(leaf.dtype, jnp.integer):
-            return jnp.where(leaf > 0, leaf - 1, leaf + 1)
-        if jnp.issubdtype(leaf.dtype, jnp.floating):
-            noise = jnp.asarray(_draws(leaf.shape), leaf.dtype)
-            return leaf + 0.01 * noise * (1 + jnp.abs(leaf))
+            return leaf + 1 - 2 * (leaf > 0).astype(leaf.dtype)
+        if jnp.issubdtype(leaf.dtype, jnp.inexact):
+            noise = np.asarray(_draws(leaf.shape), leaf.dtype)
+            return leaf + (0.01 * noise * (1 + abs(leaf))).astype(leaf.dtype)
         return leaf
 
     return jax.tree.map(change, rows)

@@ -67,7 +67,10 @@ def spectrum(
     check_known("method", method, ("auto", "dense", "krylov"))
     check_tolerance(tolerance)
     if not jnp.issubdtype(K.dtype, jnp.floating):
-        raise ValueError(f"`K` must be real-valued, got dtype {K.dtype}.")
+        raise ValueError(
+            f"`K` must be real-valued, got dtype {K.dtype}: pass it as floating-point "
+            "numbers, as in `K.astype(float)`."
+        )
     epsilon, on_device = float(jnp.finfo(K.dtype).eps), is_on_accelerator(K)
     found = None
     if _is_krylov(method, n, k, on_device):

@@ -3,7 +3,7 @@
 from typing import Any
 
 import numpy as np
-import scipy.linalg
+import scipy
 from jaxtyping import Float
 
 from .checking import check_finite, check_symmetric
@@ -38,10 +38,11 @@ def dense_pairs(K: Float[Any, "n n"], num: int, epsilon: float) -> Solution:
             "which need products alone, or decompose it on a GPU."
         )
     A = _symmetric(np.asarray(K, np.float64), epsilon)
-    lam, V = leading_of(A, num)
-    lam, V = lam.copy(), with_fixed_signs(V)
+    lam, V = leading_of(A, min(num + 1, n))
+    following = float(lam[num]) if num < n else None
+    lam, V = lam[:num].copy(), with_fixed_signs(V[:, :num])
     residuals = np.linalg.norm(A @ V - V * lam, axis=0)
-    return Solution(lam, V, residuals, "dense")
+    return Solution(lam, V, residuals, "dense", following=following)
 
 
 def leading_of(

@@ -19,6 +19,8 @@ class Solution(NamedTuple):
         method: Its name.
         num_unconverged: How many residuals are too large.
         complaint: What to warn of, if anything.
+        following: The eigenvalue after the last, as far as the method knows it; None
+            where there is none.
     """
 
     values: Float[np.ndarray, " k"]
@@ -27,6 +29,7 @@ class Solution(NamedTuple):
     method: str
     num_unconverged: int = 0
     complaint: str = ""
+    following: float | None = None
 
 
 def describe(found: Solution, *, epsilon: float, trace: float | None) -> Spectrum:
@@ -58,7 +61,7 @@ def describe(found: Solution, *, epsilon: float, trace: float | None) -> Spectru
         eigenvalues=lam,
         eigenvectors=found.vectors,
         residuals=found.residuals,
-        unresolved=_unresolved(lam, resolution),
+        unresolved=_unresolved(lam, resolution, found.following),
         resolution=resolution,
         num_negative=int((lam < 0).sum()),
         num_below_resolution=below,
@@ -81,6 +84,9 @@ def with_fixed_signs(V: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
     return V * np.where(largest < 0, -1.0, 1.0)
 
 
-def _unresolved(lam: np.ndarray, resolution: float) -> np.ndarray:
-    gaps = np.concatenate([[np.inf], -np.diff(lam), [np.inf]])
+def _unresolved(
+    lam: np.ndarray, resolution: float, following: float | None
+) -> np.ndarray:
+    last = np.inf if following is None else lam[-1] - following
+    gaps = np.concatenate([[np.inf], -np.diff(lam), [last]])
     return np.minimum(gaps[:-1], gaps[1:]) <= resolution

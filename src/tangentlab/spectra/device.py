@@ -51,9 +51,11 @@ def device_pairs(K: Float[Array, "n n"], num: int, epsilon: float) -> Solution:
             panel = _panel(V, X, at.start, at.stop - at.start, first)
             panel, lam[at], residuals[at] = _evaluated(K, panel)
             V = _replaced(V, panel, at.start)
-        order = np.argsort(-lam, stable=True)[:num]
+        order = np.argsort(-lam, stable=True)
+        following = float(lam[order[num]]) if num < len(V) else None
+        order = order[:num]
         V = jnp.take(V, order, axis=1)
-    return Solution(lam[order], V, residuals[order], "dense")
+    return Solution(lam[order], V, residuals[order], "dense", following=following)
 
 
 def _check(K: Array, epsilon: float) -> None:

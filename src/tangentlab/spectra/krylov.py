@@ -68,6 +68,8 @@ class Ritz(NamedTuple):
         converged: Where a residual is within the tolerance.
         excess: The largest residual, in units of what it has to reach.
         num_columns: How many vectors were multiplied.
+        following: The eigenvalue after the last, as far as the space tells; None where
+            it has no more.
     """
 
     values: Float[np.ndarray, " k"]
@@ -76,6 +78,7 @@ class Ritz(NamedTuple):
     converged: Bool[np.ndarray, " k"]
     excess: float
     num_columns: int
+    following: float | None
 
 
 def bound(lam: Float[np.ndarray, " k"], tolerance: float) -> Float[np.ndarray, " k"]:
@@ -161,10 +164,13 @@ class _Looks:
 
 
 def _evaluate(space: Space, num: int, tolerance: float) -> Ritz:
-    lam, Y = space.pairs(num)
+    lam, Y = space.pairs(min(num + 1, space.size))
+    following = float(lam[num]) if len(lam) > num else None
+    lam, Y = lam[:num], Y[:, :num]
     V, KV = space.combine(Y)
     R = KV - V * lam[None]
     residuals = np.sqrt(np.asarray((R * R).sum(axis=0)))
     wanted = bound(lam, tolerance)
     excess = float((residuals / np.maximum(wanted, np.finfo(float).tiny)).max())
-    return Ritz(lam, V, residuals, residuals <= wanted, excess, space.num_columns)
+    within = residuals <= wanted
+    return Ritz(lam, V, residuals, within, excess, space.num_columns, following)

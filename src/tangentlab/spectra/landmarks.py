@@ -1,5 +1,6 @@
 r"""Nystrom's method: the spectrum of many samples from few of them."""
 
+import dataclasses
 import warnings
 from typing import Any
 
@@ -72,7 +73,8 @@ def nystrom(K_mm: Float[Any, "m m"], K_nm: Float[Any, "n m"], num: int) -> Spect
     )
     epsilon = few.resolution / np.abs(few.eigenvalues).max()
     trace = None if few.trace is None else few.trace * scale
-    return describe(found, epsilon=float(epsilon), trace=trace)
+    described = describe(found, epsilon=float(epsilon), trace=trace)
+    return dataclasses.replace(described, unresolved=few.unresolved)
 
 
 def orthogonality_error(spectrum: Spectrum) -> float:

@@ -144,8 +144,8 @@ def search(
     V = with_fixed_signs(np.asarray(found.vectors))
     unconverged = int((~found.converged).sum())
     complaint = _complaint(found, tolerance) if unconverged else ""
-    lam, residuals = found.values, found.residuals
-    return Solution(lam, V, residuals, "krylov", unconverged, complaint)
+    counts = unconverged, complaint, found.following
+    return Solution(found.values, V, found.residuals, "krylov", *counts)
 
 
 def _complaint(found: Ritz, tolerance: float) -> str:

@@ -22,7 +22,8 @@ class Spectrum(eqx.Module):
             positive.
         residuals: $\|K v_j - \mu_j v_j\|$, evaluated in float64.
         unresolved: True where the gap to a neighbor is within the resolution, so that
-            the vector is an arbitrary one of its cluster.
+            the vector is an arbitrary one of its cluster. The last vector's neighbor
+            counts too, though it was not asked for.
         resolution: Eigenvalues are known up to about this, the rounding of the matrix
             given: machine epsilon of its dtype times the largest magnitude.
         num_negative: How many computed eigenvalues are below zero.

@@ -58,12 +58,7 @@ class Checkpoint(NamedTuple):
                     "folder as `checkpoint`, or remove this one."
                 )
             leaves, structure = jax.tree.flatten(tree)
-            read = [
-                saved[str(i)]
-                if isinstance(leaf, np.ndarray)
-                else jnp.asarray(saved[str(i)])
-                for i, leaf in enumerate(leaves)
-            ]
+            read = [_like(leaf, saved[str(i)]) for i, leaf in enumerate(leaves)]
         return jax.tree.unflatten(structure, read)
 
     def save(self, tree: Any, done: int, *, last: int) -> None:
@@ -76,14 +71,34 @@ class Checkpoint(NamedTuple):
         """
         if done % self.every and done != last:
             return
-        named = {
-            str(i): np.asarray(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))
-        }
+        named = {str(i): _plain(leaf) for i, leaf in enumerate(jax.tree.leaves(tree))}
         buffer = io.BytesIO()
         np.savez(
             buffer, allow_pickle=False, **{_FINGERPRINT: self.fingerprint}, **named
         )
         write_aside(self.path, buffer.getbuffer())
+
+
+def _plain(leaf: Any) -> np.ndarray:
+    """An array of a type that a file knows: keys and bfloat16 become integers."""
+    if _is_key(leaf):
+        leaf = jax.random.key_data(leaf)
+    array = np.asarray(leaf)
+    return array.view(f"u{array.itemsize}") if array.dtype.kind == "V" else array
+
+
+def _like(leaf: Any, saved: np.ndarray) -> Any:
+    """What `_plain` made of an array, as it was."""
+    if _is_key(leaf):
+        return jax.random.wrap_key_data(
+            jnp.asarray(saved), impl=jax.random.key_impl(leaf)
+        )
+    saved = saved.view(leaf.dtype)
+    return saved if isinstance(leaf, np.ndarray) else jnp.asarray(saved)
+
+
+def _is_key(leaf: Any) -> bool:
+    return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)
 
 
 class Checkpoints(NamedTuple):

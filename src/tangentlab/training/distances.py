@@ -97,7 +97,7 @@ def origin(
     if q.shape[1] != 1:
         raise ValueError(
             "`origin` is defined for a network with one output, this one has "
-            f"{q.shape[1]}."
+            f"{q.shape[1]}: return one column from `apply`."
         )
     leaves = jax.tree.leaves(free)
     return q[:, 0], _dot(leaves, leaves)

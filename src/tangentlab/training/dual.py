@@ -10,11 +10,12 @@ from jaxtyping import Array, Float
 
 from .._types import AnyArray
 from ..kernels.planning import free_memory
+from ..spectra.checking import finite_message
 from ..spectra.krylov import leading, usual_effort
 from ..tasks import Task
 from .batches import AnyKey, as_key
 from .checkpoint import keep_runs_at_once, open_checkpoints
-from .dual_checks import check_gram, check_recipe, check_start
+from .dual_checks import check_gram, check_recipe, check_start, some_entries
 from .dual_run import DualRun, run_dual
 from .gram_rows import GramLike, GramRows, open_rows
 from .groups import Group, as_tasks, group_tasks
@@ -89,11 +90,11 @@ def train_dual(
     warn_if_unstable(limits, recipe)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = keep_runs_at_once(checkpoints, _tasks_that_fit(rows))
+    facts = str(recipe), str(m), key, diagonal, some_entries(K), *start
     histories = []
     with steps_bar(progress, recipe, m, len(tasks)) as advance:
         for i, part in enumerate(group.cut(at_once)):
-            facts = (str(recipe), str(m), key, diagonal, *start, part.y)
-            place = checkpoints.part(str(i), *facts) if checkpoints else None
+            place = checkpoints.part(str(i), *facts, part.y) if checkpoints else None
             run = DualRun(rows, diagonal, start, part.y, recipe, key)
             histories.append(run_dual(run, advance, place))
     return jax.tree.map(lambda *parts: jnp.concatenate(parts), *histories)
@@ -113,8 +114,9 @@ def _largest_eigenvalue(rows: GramRows, trace: float) -> float:
     """Of the training samples, to about a hundredth; never above the true one."""
     m = rows.num_train
     # One product with every entry that is used finds those that are not finite.
-    if not jnp.isfinite(rows.product(slice(0, rows.n), _ones(rows))).all():
-        raise ValueError("`K` holds NaN or infinite entries.")
+    finite = jnp.isfinite(rows.product(slice(0, rows.n), _ones(rows)))[:, 0]
+    if not finite.all():
+        raise ValueError(finite_message(int(finite.argmin())))
     if trace == 0:
         return 0.0
 

@@ -5,10 +5,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from .._checks import check_square
 from .._linalg import blocks
+from ..spectra.checking import finite_message
 from .dual_steps import Start
 from .gram_rows import GramLike, GramRows
 from .recipe import Recipe
@@ -65,10 +66,13 @@ def check_gram(K: GramLike, n: int) -> Float[np.ndarray, " n"]:
             "matrix of all samples, train then test, `tl.gram(apply, params, task.x)`."
         )
     if not jnp.issubdtype(jnp.dtype(K.dtype), jnp.floating):
-        raise ValueError(f"`K` must hold floating-point numbers, got {K.dtype}.")
+        raise ValueError(
+            f"`K` must hold floating-point numbers, got {K.dtype}: cast it, as in "
+            "`K.astype(float)`."
+        )
     diagonal = _diagonal(K)
     if not np.isfinite(diagonal).all():
-        raise ValueError("`K` holds NaN or infinite entries.")
+        raise ValueError(finite_message(int(np.isfinite(diagonal).argmin())))
     if (diagonal < 0).any():
         raise ValueError(
             f"`K` is no Gram matrix: entry {int(diagonal.argmin())} of its diagonal is "
@@ -90,8 +94,8 @@ def _check_symmetric(K: GramLike, sizes: Float[np.ndarray, " n"]) -> None:
     if isinstance(K, jax.Array | np.ndarray):
         chosen, strips = np.arange(n), list(blocks(n, _BLOCK))
     else:
-        chosen = np.unique(np.linspace(0, n - 1, min(n, _SAMPLED)).astype(int))
-        K, strips = jnp.asarray(K[np.ix_(chosen, chosen)]), [slice(0, len(chosen))]
+        chosen = _spread_over(n)
+        K, strips = jnp.asarray(some_entries(K)), [slice(0, len(chosen))]
     for strip in strips:
         own, others = sizes[chosen[strip]], sizes[chosen]
         uneven = np.asarray(_uneven(K[strip], K[:, strip], own, others))
@@ -105,6 +109,23 @@ def _check_symmetric(K: GramLike, sizes: Float[np.ndarray, " n"]) -> None:
                 f"{float(K[j, i]):g}. Compute it on one set of samples, "
                 "`tl.gram(apply, params, x)`."
             )
+
+
+def some_entries(K: GramLike) -> Float[np.ndarray, "k k"]:
+    """Entries by which a matrix is told from another one with the same diagonal.
+
+    Args:
+        K: The matrix.
+
+    Returns:
+        Those between some samples, spread over all.
+    """
+    chosen = _spread_over(K.shape[0])
+    return np.asarray(K[np.ix_(chosen, chosen)])
+
+
+def _spread_over(n: int) -> Int[np.ndarray, " k"]:
+    return np.unique(np.linspace(0, n - 1, min(n, _SAMPLED)).astype(int))
 
 
 @jax.jit
@@ -148,5 +169,9 @@ def _vector(name: str, values: Any, source: str, rows: GramRows) -> Float[Array,
             f"train then test, got shape {values.shape}: pass `{source}`."
         )
     if not jnp.isfinite(values).all():
-        raise ValueError(f"`{name}` holds NaN or infinite values.")
+        sample = int(jnp.isfinite(values).reshape(-1).argmin())
+        raise ValueError(
+            f"`{name}` holds NaN or infinite values, the first for sample {sample}: "
+            "look at the parameters and at that sample."
+        )
     return values.astype(rows.dtype).reshape(rows.n)

@@ -18,6 +18,7 @@ from jaxtyping import Array, Float, Int
 from .._linalg import HIGHEST, blocks
 
 _BLOCK = 4096  # rows multiplied at once
+_FEWEST = 128  # likewise where memory is small: products of fewer round differently
 Tree = TypeVar("Tree")
 
 
@@ -65,6 +66,7 @@ class GramRows:
         steps: Batches whose rows are fetched at once; None if all of it stays on the
             device.
         room: Bytes that are left for tasks.
+        most: Rows multiplied at once.
     """
 
     K: Any
@@ -72,6 +74,7 @@ class GramRows:
     dtype: Any
     steps: int | None
     room: int
+    most: int = _BLOCK
 
     @property
     def n(self) -> int:
@@ -120,7 +123,7 @@ class GramRows:
         Returns:
             The products.
         """
-        size = _BLOCK if self._mesh is None else self.n  # all devices at once
+        size = self.most if self._mesh is None else self.n  # all devices at once
         return jnp.concatenate(
             [
                 _product(
@@ -162,7 +165,8 @@ def open_rows(K: GramLike, num_train: int, batch_size: int, memory: int) -> Gram
         resident = jnp.asarray(np.asarray(K[:, :num_train]), dtype)
         return GramRows(resident, num_train, dtype, None, memory - resident.nbytes)
     steps = max(1, memory // 4 // (batch_size * row))
-    return GramRows(K, num_train, dtype, steps, 3 * memory // 4)
+    most = min(_BLOCK, max(_FEWEST, memory // 4 // row))
+    return GramRows(K, num_train, dtype, steps, 3 * memory // 4, most)
 
 
 @jax.jit

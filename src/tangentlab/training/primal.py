@@ -149,7 +149,13 @@ def train_seeds(
 
     Raises:
         ValueError: As `tl.train`, and if parameters and keys are not of as many seeds.
+        TypeError: If `model` is a function alone.
     """
+    if not isinstance(model, Model):
+        raise TypeError(
+            f"`model` must be a `Model`, got {type(model).__name__}: make one of a "
+            "function with `tl.models.from_function(init, apply)`."
+        )
     tasks, keys = as_tasks(tasks), as_keys(keys)
     recipe.steps_per_epoch(tasks[0].num_train)  # refuses before the long work
     params = jax.tree.map(jnp.asarray, params)
@@ -208,8 +214,16 @@ def _check_seeds(params: Params, keys: Key[Array, " s"]) -> None:
 
 def _check_network(apply: Apply, params: Params, task: Task) -> None:
     check_apply(apply, params, task.x)
+    dtypes = {leaf.dtype for leaf in jax.tree.leaves(params)}
+    if any(jnp.issubdtype(dtype, jnp.complexfloating) for dtype in dtypes):
+        raise ValueError(
+            "`params` holds complex numbers, whose gradients are no direction of "
+            "descent: make them of two real parameters in `apply`, as in "
+            "`lax.complex(p['real'], p['imaginary'])`."
+        )
     outputs = jax.eval_shape(apply, params, task.x[:1]).shape[1]
     if outputs != 1:
         raise ValueError(
-            f"These tasks need a network with one output, this one has {outputs}."
+            f"These tasks need a network with one output, this one has {outputs}: "
+            "build it with `num_outputs=1`, or return one column from `apply`."
         )

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import Any
 
 import jax
-import numpy as np
 
 from ..compat import compile_lowered
 
@@ -41,7 +40,7 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
 
 def _request(function: Callable[..., Any], args: Any) -> Future:
     leaves, tree = jax.tree.flatten(args)
-    shapes = tuple((np.shape(leaf), np.dtype(leaf.dtype)) for leaf in leaves)
+    shapes = tuple((leaf.shape, leaf.dtype) for leaf in leaves)
     config: Any = jax.config
     settings = config.jax_enable_x64, config.jax_default_device
     return _compiled(function, tree, shapes, *settings)

@@ -100,7 +100,6 @@ def kernel_product(
     )
     with request.context():
         prepared = prepare(apply, params, x_1, x_2, request, full=full)
-        _check_alike(x_1, x_2)
         columns = columns_of(v, prepared.problem)
         prepared = prepared._replace(traced=_is_traced(prepared, columns))
         trees = jax.tree.structure(params), jax.tree.structure(x_1)
@@ -262,15 +261,3 @@ def _check_rows(array: AnyArray, message: str) -> None:
     finite = np.isfinite(array.reshape(len(array), -1)).all(axis=1)
     if not finite.all():
         raise ValueError(message.format(int(finite.argmin())))
-
-
-def _check_alike(x_1: Inputs, x_2: Inputs | None) -> None:
-    """Refuse samples of two shapes."""
-    if x_2 is None:
-        return
-    samples = [jax.tree.map(lambda a: jnp.shape(a)[1:], x) for x in (x_1, x_2)]
-    if jax.tree.structure(x_1) != jax.tree.structure(x_2) or samples[0] != samples[1]:
-        raise ValueError(
-            f"A sample of `x_2` must be like one of `x_1`, of shape {samples[0]}, got "
-            f"{samples[1]}: both go through the same network."
-        )

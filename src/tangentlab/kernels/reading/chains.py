@@ -113,6 +113,8 @@ def _scaling(program: Program, equation: Equation) -> tuple[int, float] | None:
         )
         if isinstance(value, Tracer) or not same or np.size(value) != 1:
             continue
+        if np.iscomplexobj(value):
+            return None
         if equation.name == "mul":
             return operand, float(np.asarray(value).ravel()[0])
         if other == right:

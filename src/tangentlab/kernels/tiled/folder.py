@@ -13,7 +13,7 @@ from jaxtyping import PyTree
 
 from ..._aside import is_partial
 from ...cluster.links import check_cluster
-from .inputs import ROOM
+from ...cluster.published import ROOM
 from .manifest import NAME, read_manifest
 from .progress_note import NOTE
 from .tiles import Grid, Place

@@ -9,10 +9,12 @@ import jax.numpy as jnp
 from jaxtyping import PyTree
 
 from ..._types import Apply, Inputs, Params
+from ...cluster.links import linked_meanwhile
+from ...cluster.published import Published, load, publish
 from ...cluster.references import Reference, refer
 from ..preparing import Prepared, prepare
 from ..request import Precision, Request
-from .inputs import Published, load, publish
+from ..verifying import trust, verify
 from .on_cluster import fill_on_cluster
 from .storing import GramMaker, fingerprint_of
 from .tiled_gram import TiledGram
@@ -36,21 +38,29 @@ class GramSubject:
     precision: Precision
     arrays: Published
 
-    def prepare(self, folder: Path, *, check: bool = True) -> Prepared:
+    def prepare(self, folder: Path, *, client: bool = False) -> Prepared:
         """Read the network.
 
         Args:
             folder: The folder of tiles.
-            check: Whether to verify what was published.
+            client: Whether this is the client, which checks the network for all, and
+                not a worker, which verifies that it was given the same one.
 
         Returns:
             What a plan is made of.
         """
-        params, x_1, x_2, scale = load(self.arrays, folder, check=check)
-        request = self._request(None, scale)
+        params, x_1, x_2, scale = load(self.arrays, folder, check=not client)
+        request, apply = self._request(None, scale), self.apply.resolve()
         params = jax.tree.map(jnp.asarray, params)
         with request.context():
-            return prepare(self.apply.resolve(), params, x_1, x_2, request, full=False)
+            made = prepare(
+                apply, params, x_1, x_2, request, full=False, checked=not client
+            )
+            if client:
+                verify(made.network, made.features, made.x_1)
+            else:
+                trust(made.network, made.features)
+        return made
 
     def fingerprint(self, prepared: Prepared) -> dict[str, str]:
         """Hash what it is computed of.
@@ -120,13 +130,15 @@ def gram_on_cluster(
     outputs: Any = request.outputs
     if callable(outputs):
         outputs = refer("outputs", outputs)
-    subject = GramSubject(
-        refer("apply", apply),
-        outputs,
-        request.trainable,
-        request.precision,
-        publish((params, x_1, x_2, request.scale), folder),
-    )
-    prepared = subject.prepare(folder, check=False)
-    hashes = subject.fingerprint(prepared)
-    return fill_on_cluster(subject, hashes, request, folder, cluster)
+    apply_there = refer("apply", apply)
+    with linked_meanwhile(cluster) as link:
+        subject = GramSubject(
+            apply_there,
+            outputs,
+            request.trainable,
+            request.precision,
+            publish((params, x_1, x_2, request.scale), folder),
+        )
+        prepared = subject.prepare(folder, client=True)
+        hashes = subject.fingerprint(prepared)
+        return fill_on_cluster(subject, hashes, request, folder, link())

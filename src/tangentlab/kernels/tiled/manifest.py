@@ -85,9 +85,15 @@ def read_manifest(folder: Path) -> Manifest:
         The manifest.
 
     Raises:
-        ValueError: If it is damaged, or written by another version of tangentlab.
+        ValueError: If it is damaged, a link, or written by another version of
+            tangentlab.
     """
     path = folder / NAME
+    if path.is_symlink():
+        raise ValueError(
+            f"{path} is a link to elsewhere, which is not followed: put the file "
+            "itself there, or choose another folder."
+        )
     try:
         content = json.loads(path.read_bytes())
         form, version = content.pop("format"), content.pop("version")

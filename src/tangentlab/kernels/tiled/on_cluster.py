@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from ..._aside import remove_leftovers
 from ..._progress import Advance, progress_bar
-from ...cluster.links import linked
+from ...cluster.links import Link
 from ...cluster.running import run_work
 from ...cluster.units import Unit
 from ...cluster.work import State
@@ -19,15 +19,8 @@ from ..request import Request
 from .folder import check_space
 from .manifest import read_manifest, versions
 from .progress_note import ProgressNote, write_note
-from .remote import (
-    FolderRecipe,
-    Greeting,
-    Outcome,
-    Subject,
-    backend_of,
-    look,
-    memory_of,
-)
+from .remote import FolderRecipe, Greeting, Outcome, Subject
+from .resources import backend_of, idle_gpus, look, memory_of
 from .tiled_gram import TiledGram, open_gram
 from .tiles import Grid, Place
 from .units import in_order
@@ -42,7 +35,7 @@ def fill_on_cluster(
     hashes: dict[str, str],
     request: Request,
     folder: Path,
-    cluster: Any,
+    link: Link,
 ) -> TiledGram:
     """Let workers compute a Gram matrix into a folder, or what is missing there.
 
@@ -51,13 +44,13 @@ def fill_on_cluster(
         hashes: Its fingerprint.
         request: Memory of each worker, and progress.
         folder: Where to, checked.
-        cluster: See `tl.gram`.
+        link: Their cluster.
 
     Returns:
         The Gram matrix on disk.
     """
     remove_leftovers(folder)
-    with linked(cluster) as link, ExitStack() as bar:
+    with ExitStack() as bar:
         task = FolderWork(subject, hashes, request, folder, bar)
         run_work(link, task)
         task.leave_note(finished=True)
@@ -103,6 +96,8 @@ class FolderWork:
         Returns:
             The recipe.
         """
+        for line in idle_gpus(seen):
+            _log.warning("%s", line)
         kind, memory = backend_of(self._folder, seen), self._request.memory
         return FolderRecipe(
             str(self._folder),
@@ -138,7 +133,7 @@ class FolderWork:
                 show=self._request.progress,
                 done=len(places) - len(missing),
                 unit="tiles",
-                note=self.describe,
+                note=lambda: self._state.describe(),
             )
         )
         return cut_units(grid, kept, missing)
@@ -177,16 +172,6 @@ class FolderWork:
         workers, retries, dashboard = self._state
         said = workers, retries, self._damaged, dashboard, time.time(), finished
         write_note(self._folder, ProgressNote(*said))
-
-    def describe(self) -> str:
-        """What the progress bar says of the cluster.
-
-        Returns:
-            One line.
-        """
-        workers, retries, dashboard = self._state
-        text = f"{workers} workers, {retries} retries"
-        return f"{text}, [link={dashboard}]dashboard[/link]" if dashboard else text
 
 
 def cut_units(grid: Grid, kept: int, missing: list[Place]) -> list[Unit]:

@@ -8,6 +8,7 @@ processes may fill it; two that write the same tile write the same bytes.
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -70,11 +71,20 @@ def fill_folder(maker: Maker, folder: Path, *, progress: bool) -> TiledGram:
     grid = maker.manifest.grid(folder)
     missing = missing_places(grid)
     check_space(grid, missing)
-    with tile_bar(grid, missing, maker.passes, show=progress) as advance:
+    with (
+        tile_bar(grid, missing, maker.passes, show=progress) as advance,
+        ThreadPoolExecutor(1) as writer,
+    ):
         ordered = in_order(missing, grid.side, maker.kept)
         units = not_there(grid, ordered, lambda num: advance(num * maker.passes))
-        for place in units:
-            write_tile(grid, place, maker.compute(place, advance))
+        writing: Future[None] | None = None
+        for place in units:  # each is written while the next is computed
+            values = maker.compute(place, advance)
+            if writing is not None:
+                writing.result()
+            writing = writer.submit(write_tile, grid, place, values)
+        if writing is not None:
+            writing.result()
     return open_gram(folder)
 
 

@@ -52,6 +52,8 @@ def read_note(folder: Path) -> ProgressNote | None:
     Returns:
         The note; None if nobody left one that can be read.
     """
+    if (folder / NOTE).is_symlink():
+        return None
     try:
         content = json.loads((folder / NOTE).read_bytes())
         return ProgressNote(**{name: content[name] for name in ProgressNote._fields})

@@ -8,7 +8,6 @@ the truth: the client only asks for what is not there.
 import hashlib
 import json
 import logging
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -17,14 +16,14 @@ import jax
 import numpy as np
 
 from ...cluster.units import Unfit
-from ..planning import backend, free_memory
+from ..planning import backend
 from .folder import write_tile
-from .manifest import NAME, read_manifest, versions
+from .manifest import versions
 from .producing import Maker, keep_sound
+from .resources import check_room, memory_limit
 from .tiles import Place
 
 _log = logging.getLogger(__name__)
-_SHARE = 0.6  # of the memory that a worker was given
 
 
 @runtime_checkable
@@ -94,45 +93,6 @@ class Outcome(NamedTuple):
     there: tuple[tuple[int, int], ...]
 
 
-def look() -> dict[str, Any]:
-    """Look at what a worker has.
-
-    Returns:
-        Its versions, kind of device, host and bytes that it may use.
-    """
-    return {
-        "backend": backend(),
-        "host": os.uname().nodename,
-        "memory": _memory_limit(),
-        "free": free_memory(),
-        **versions(),
-    }
-
-
-def _memory_limit() -> int | None:
-    from distributed import get_worker
-
-    limit = get_worker().memory_manager.memory_limit
-    return int(_SHARE * limit) if limit and backend() == "cpu" else None
-
-
-def check_room(needed: int, limit: int | None) -> None:
-    """Refuse a worker that the units of a folder do not fit.
-
-    Args:
-        needed: Bytes that a unit takes, by the plan of the folder.
-        limit: Bytes that the worker may use, if that is known.
-
-    Raises:
-        Unfit: If these are fewer.
-    """
-    if limit is not None and needed > limit:
-        raise Unfit(
-            f"a unit of this folder takes {needed:,} bytes, it may use {limit:,}; "
-            "start it with a larger --memory-limit"
-        )
-
-
 @dataclass(frozen=True)
 class FolderRecipe:
     """What a worker is told, once.
@@ -189,7 +149,7 @@ class FolderRecipe:
                     "there as for the client; give it the same code and files"
                 )
             maker = self.subject.maker(prepared, found, self.memory, folder)
-        check_room(maker.manifest.plan.get("needed", 0), _memory_limit())
+        check_room(maker.manifest.plan.get("needed", 0), memory_limit())
         return OpenFolder(maker, folder, self.wide)
 
     def _check_worker(self) -> None:
@@ -252,37 +212,3 @@ class OpenFolder:
         if not self._grid.is_there(place):  # nobody was faster
             write_tile(self._grid, place, values)
             _log.info("wrote %s", name)
-
-
-def backend_of(folder: Path, seen: dict[str, dict[str, Any]]) -> str:
-    """Kind of device that fills a folder: as it was begun, or the best there is.
-
-    Args:
-        folder: The folder of tiles.
-        seen: What workers have.
-
-    Returns:
-        `cpu` or `gpu`.
-    """
-    if (folder / NAME).exists():
-        return read_manifest(folder).backend
-    return "gpu" if any(one["backend"] == "gpu" for one in seen.values()) else "cpu"
-
-
-def memory_of(kind: str, seen: dict[str, dict[str, Any]]) -> int:
-    """Bytes that each worker may use: what the smallest has.
-
-    Args:
-        kind: Kind of device.
-        seen: What workers have.
-
-    Returns:
-        The number of bytes.
-    """
-    fit = [one for one in seen.values() if one["backend"] == kind]
-    hosts = [one["host"] for one in fit]
-    rooms = []
-    for one in fit:
-        beside = hosts.count(one["host"]) if kind == "cpu" else 1
-        rooms += [one["free"] // beside, *filter(None, [one["memory"]])]
-    return min(rooms, default=free_memory())

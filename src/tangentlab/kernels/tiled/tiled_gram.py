@@ -55,6 +55,9 @@ class TiledGram:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __reduce__(self) -> Any:  # it travels as the name of its folder
+        return open_gram, (str(self.folder.resolve()),)
+
     def __repr__(self) -> str:
         (n, m), side = self.shape, self._grid.side
         count = sum(1 for _ in self._grid.places())
@@ -104,7 +107,10 @@ class TiledGram:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
-            raise ValueError("A Gram matrix on disk cannot become an array uncopied.")
+            raise ValueError(
+                "A Gram matrix on disk cannot become an array uncopied: leave out "
+                "`copy=False`."
+            )
         made = np.empty(self.shape, self.dtype if dtype is None else dtype)
         for rows, columns, values in self.tiles():
             made[rows, columns] = values

@@ -1,0 +1,57 @@
+"""Under `jit`: the same sums, and those of 16-bit numbers in 32 bits."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import tangentlab as tl
+from tests.networks import dense_apply, dense_params
+
+X = np.random.default_rng(0).normal(size=(5, 3))
+
+
+@pytest.mark.parametrize("x_2", [None, X[:2] + 1], ids=["symmetric", "across"])
+def test_parts_of_parameters_under_jit(x_2):
+    params = {
+        "net": dense_params(jax.random.key(0), (3, 4, 2)),
+        "calls": jnp.array(3),
+    }
+
+    def apply(p, x):
+        return dense_apply(p["net"], x)
+
+    def parts(params, x):
+        return tl.gram_by_parameter(apply, params, x, x_2)
+
+    found, expected = jax.jit(parts)(params, X), parts(params, X)
+    compare = partial(np.testing.assert_allclose, rtol=1e-12, atol=1e-12)
+    jax.tree.map(compare, found, expected)
+    assert jax.tree.structure(found) == jax.tree.structure(params)
+    if x_2 is None:
+        for K in jax.tree.leaves(found):
+            np.testing.assert_array_equal(K, K.T)
+
+
+@pytest.mark.parametrize("dtype", [jnp.float16, jnp.bfloat16])
+@pytest.mark.parametrize("sums", ["matrix", "under jit", "diagonal", "by parameter"])
+def test_squares_of_16_bit_gradients_are_summed_in_32(dtype, sums):
+    """The largest float16 is 65,504, and 4 x 200 x 200 is more than that."""
+    x = jnp.full((3, 4), 200, dtype).at[1, 0].set(1)
+    w = jnp.ones((4, 1), dtype)
+
+    def apply(w, x):
+        return x @ w
+
+    computed = {
+        "matrix": lambda: tl.gram(apply, w, x),
+        "under jit": lambda: jax.jit(lambda x: tl.gram(apply, w, x))(x),
+        "diagonal": lambda: tl.gram_diagonal(apply, w, x),
+        "by parameter": lambda: tl.gram_by_parameter(apply, w, x),
+    }
+    K, exact = computed[sums](), np.asarray(x, np.float64)
+    exact = exact @ exact.T
+    assert K.dtype == jnp.float32
+    np.testing.assert_array_equal(K, exact if K.ndim == 2 else exact.diagonal())
