@@ -22,9 +22,7 @@ def test_it_prints_runs_verdicts_and_files_and_ends_with_0(plan, tmp_path, capsy
     assert cli.main(["verify", "--no-progress"]) == 0
     output = capsys.readouterr().out
     lines = output.splitlines()
-    first = (
-        r"\[1/2\] toss, MLP on coins, mean 1.0: D1 confirmed, D47 recorded \(.* s\)"
-    )
+    first = r"\[1/2\] toss, MLP on coins, mean 1.0: D1 confirmed, D47 recorded \(.* s\)"
     assert re.fullmatch(first, lines[0])
     assert re.fullmatch(r"\[2/2\] .* D2 refuted \(.* s\)", lines[1])
     for part in ("claim published measured criterion verdict time", "✗ refuted"):
@@ -55,6 +53,16 @@ def test_single_claims_are_verified(plan, capsys):
     output = capsys.readouterr().out
     assert "[1/1]" in output and "D3" not in output
     assert "✓ confirmed" in output
+
+
+def test_what_does_not_fit_the_time_is_left_out(plan, capsys):
+    plan(toss("D1")._replace(seconds=500), toss("D2", model="lenet"))
+    assert cli.main(["verify", "--minutes", "1", "--no-progress"]) == 1
+    output = capsys.readouterr().out
+    assert "[1/2] toss, MLP on coins: not begun, it takes about 500 s" in output
+    assert "D2 confirmed" in output
+    assert cli.main(["verify", "--only", "lenet", "--no-progress"]) == 0
+    assert "[1/1] toss, LeNet on coins" in capsys.readouterr().out
 
 
 def test_a_claim_that_this_scale_does_not_measure_ends_with_1(plan, capsys):

@@ -3,9 +3,12 @@
 Real processes on one machine. `make test-faults` runs these.
 """
 
-import random
+import os
+import re
 import shutil
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -28,28 +31,6 @@ from .processes import (
 )
 
 pytestmark = pytest.mark.faults
-SCHEDULES = 10
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    """What one process computes that nobody disturbs."""
-    folder = tmp_path_factory.mktemp("undisturbed")
-    alone = Processes(folder)
-    alone.finish(alone.start_client(folder / "store", cluster=""))
-    assert len(tiles(folder / "store")) == TILES
-    return contents(folder / "store")
-
-
-@pytest.fixture
-def running(tmp_path):
-    """A scheduler and two workers."""
-    made = Processes(tmp_path)
-    made.start_scheduler()
-    made.start_worker(0)
-    made.start_worker(1)
-    yield made
-    made.close()
 
 
 def _let_it_write(running, store, count):
@@ -158,6 +139,23 @@ def test_a_disk_that_fills_and_has_room_again(running, undisturbed, tmp_path):
     assert contents(store) == undisturbed
 
 
+ALONE = ["unshare", "--map-root-user", "--mount"]
+
+
+def test_a_disk_of_its_own_that_fills(undisturbed, tmp_path):
+    """No byte is left on a real file system, and then there is room again."""
+    if shutil.which("unshare") is None or subprocess.run([*ALONE, "true"]).returncode:
+        pytest.skip("this machine lets nobody mount a small disk")
+    environment = {**os.environ, "PYTHONPATH": str(CODE)}
+    command = [*ALONE, sys.executable, str(CODE / "small_disk.py"), str(tmp_path)]
+    subprocess.run(command, env=environment, check=True, timeout=TIMEOUT)
+    status, told = (tmp_path / "told").read_text().split("\n", 1)
+    assert status == "1" and "cannot be written: No space left on device" in told
+    finished = re.search("([0-9]+) of 36 tiles are finished and stay", told)
+    assert finished is not None and 1 <= int(finished[1]) < TILES
+    assert contents(tmp_path / "store") == undisturbed
+
+
 def test_a_tile_corrupted_on_disk(running, undisturbed, tmp_path):
     store = tmp_path / "store"
     running.finish(running.start_client(store))
@@ -236,53 +234,6 @@ def test_a_slow_worker_is_not_waited_for(running, undisturbed, tmp_path):
     running.workers[0].send_signal(signal.SIGSTOP)
     running.finish(client)
     assert contents(store) == undisturbed
-
-
-@pytest.fixture(scope="module")
-def long_running(tmp_path_factory):
-    made = Processes(tmp_path_factory.mktemp("schedules"))
-    made.start_scheduler()
-    made.start_worker(0)
-    made.start_worker(1)
-    yield made
-    made.close()
-
-
-@pytest.mark.parametrize("seed", range(SCHEDULES))
-def test_a_random_schedule_of_kills(long_running, undisturbed, tmp_path, seed):
-    store, draw = tmp_path / "store", random.Random(seed)
-    log = long_running.folder / "tiles.log"
-    log.unlink(missing_ok=True)
-    log.touch()
-    client, died, before = long_running.start_client(store), 0, {}
-    for count in sorted(draw.sample(range(1, TILES - 6), 2)):
-        wait_until(lambda c=count: len(tiles(store)) >= c)
-        time.sleep(draw.uniform(0, 0.05))
-        before = identities(store)
-        victim = draw.choice(["worker", "worker", "worker", "client", "scheduler"])
-        client, dead = _strike(long_running, victim, client, store, draw)
-        died += dead
-    long_running.finish(client)
-    assert contents(store) == undisturbed
-    assert identities(store).items() >= before.items()
-    check_never_again(long_running.events())
-    assert begun_in_vain(long_running.events()) <= died
-    shutil.rmtree(store)
-
-
-def _strike(running, victim, client, store, draw):
-    """Kill somebody, start that again, and say how many workers died of it."""
-    if victim == "client":
-        kill(client)
-        return running.start_client(store), 2  # both may be at a unit of the old one
-    numbers = [0, 1] if victim == "scheduler" else [draw.choice([0, 1])]
-    if victim == "scheduler":
-        kill(running.scheduler)
-        running.start_scheduler()
-    for number in numbers:
-        kill(running.workers[number])
-        running.start_worker(number)
-    return client, len(numbers)
 
 
 def test_what_is_finished_opens_without_a_cluster(running, tmp_path):

@@ -7,12 +7,18 @@ import pytest
 
 from tangentlab.cluster.units import Unfit
 from tangentlab.kernels.tiled.on_cluster import cut_units
-from tangentlab.kernels.tiled.remote import backend_of, check_room, memory_of
+from tangentlab.kernels.tiled.resources import (
+    backend_of,
+    check_room,
+    idle_gpus,
+    memory_of,
+)
 from tangentlab.kernels.tiled.tiles import Grid
 
 
-def _worker(backend="cpu", host="a", memory=None, free=100):
-    return {"backend": backend, "host": host, "memory": memory, "free": free}
+def _worker(backend="cpu", host="a", memory=None, free=100, devices=1):
+    room = {"memory": memory, "free": free}
+    return {"backend": backend, "host": host, "devices": devices, **room}
 
 
 def _grid(tmp_path, panels, symmetric=True):
@@ -40,6 +46,13 @@ def test_a_worker_with_too_little_room_is_unfit():
         Unfit, match="takes 100 bytes, it may use 99; start it with a l"
     ):
         check_room(100, 99)
+
+
+def test_gpus_that_nobody_uses_are_told():
+    """Four CPU devices are one CPU; of two GPUs a worker uses one."""
+    seen = {"1": _worker("gpu"), "2": _worker("gpu", devices=2), "3": _worker()}
+    (told,) = idle_gpus(seen | {"4": _worker(devices=4)})
+    assert told.startswith("Worker 2 sees 2 GPUs and uses one: start a worker for each")
 
 
 def test_units_cover_each_tile_once_and_share_rows(tmp_path):

@@ -45,6 +45,8 @@ def test_what_cannot_be_a_folder_is_refused():
             slurm_example(store)
     with pytest.raises(ValueError, match="`workers` must be at least 1, got 0"):
         kubernetes_example(workers=0)
+    with pytest.raises(ValueError, match="`gpus` must be 0 or 1, got 4: a worker uses"):
+        slurm_example(gpus=4)
 
 
 def test_the_command_prints_them(capsys):

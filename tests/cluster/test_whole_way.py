@@ -4,13 +4,17 @@ import json
 import re
 import subprocess
 import sys
+import time
 
 import jax
 import numpy as np
 import pytest
 
 import tangentlab as tl
+from tangentlab._progress import progress_bar
 from tangentlab.cli import main
+from tangentlab.cluster.work import State
+from tangentlab.kernels.tiled.progress_note import NOTE, ProgressNote, write_note
 from tests.networks import dense_apply, dense_params
 
 from .processes import CODE
@@ -45,6 +49,24 @@ def test_a_sweep_comes_back_in_order(found):
     assert found[1]["swept"] == 1
 
 
+def test_tasks_are_learned_there_as_here(found):
+    _, told, _ = found
+    assert told["trained"] < 1e-5 and told["dual"] < 1e-5
+
+
+def test_samples_that_tasks_share_are_sent_once(found):
+    """A file for the samples; a task is its labels and a name."""
+    assert found[1]["files"] == 1 and found[1]["task bytes"] < 5_000
+
+
+def test_every_thread_of_a_worker_keeps_to_its_cores(found):
+    assert found[1]["pinned"] == 1
+
+
+def test_local_workers_listen_on_the_loopback_interface_alone(found):
+    assert found[1]["loopback"] == 1
+
+
 def test_a_network_is_sent_as_its_description(found):
     assert found[1]["saved"] < 20_000
 
@@ -58,6 +80,33 @@ def test_status_from_another_shell(found, capsys):
     printed = capsys.readouterr().out
     assert "tiles      6 of 6 (100.0%)" in printed and "damaged    none" in printed
     assert re.search("[12] workers, 0 retries, 0 damaged tiles; finished", printed)
+
+
+def test_status_tells_of_the_cluster_while_it_works(found, capsys):
+    folder = found[0] / "gram"
+    before = (folder / NOTE).read_bytes()
+    here = "http://127.0.0.1:8787/status"
+    write_note(folder, ProgressNote(3, 2, 1, here, time.time() - 5, finished=False))
+    assert main(["gram", "status", str(folder)]) == 0
+    printed = capsys.readouterr().out
+    (folder / NOTE).write_bytes(before)
+    assert "3 workers, 2 retries, 1 damaged tiles; said so 5 s ago" in printed
+    assert f"dashboard  {here}" in printed and "tiles/s" in printed
+
+
+def test_one_bar_shows_tiles_rate_time_workers_and_retries(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")
+    state = State(3, 2, "http://127.0.0.1:8787/status")
+    with progress_bar(
+        "Gram matrix", 8, show=True, done=2, unit="tiles", note=state.describe
+    ) as advance:
+        time.sleep(0.01)
+        advance(1)
+    shown = capsys.readouterr().err
+    assert "3/8" in shown and "tiles/s" in shown and "left" in shown
+    assert "3 workers, 2 retries, dashboard" in shown
+    assert "[link=http://127.0.0.1:8787/status]" in state.describe()
+    assert State(1, 0, "").describe() == "1 workers, 0 retries"
 
 
 def test_status_of_what_is_not_finished(tmp_path, capsys):
@@ -100,6 +149,31 @@ def test_export_to_any_address_of_fsspec(found):
     assert fsspec.filesystem("memory").exists("/somewhere/gram/zarr.json")
     stored = zarr.open_array("memory://somewhere/gram", mode="r")
     np.testing.assert_array_equal(np.asarray(stored[300:302]), K[300:302])
+
+
+def test_infinite_width_from_the_command_line(tmp_path, capsys):
+    words = ["--num-samples", "60", "--store", str(tmp_path / "gram"), "--no-progress"]
+    wide = ["--infinite", "fc", "--depth", "2", "--kernel", "nngp"]
+    assert main(["gram", "run", *words, *wide]) == 0
+    assert "TiledGram(60 x 60" in capsys.readouterr().out
+    data = tl.data.normalize(tl.data.load("digits"))
+    data = tl.data.subset(data, 48, num_test=12, key=jax.random.key(0))
+    K = tl.open_gram(tmp_path / "gram").to_array()
+    np.testing.assert_allclose(K, tl.infinite.fc(2).nngp(data.x), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["--depth", "2"], "depth = 2 and kernel = ntk are of networks of infinite"),
+        (["--infinite", "fc", "--precision", "fast"], "float32 or float64"),
+        (["--cluster", "nowhere"], "`cluster` must be a scheduler's address"),
+    ],
+)
+def test_options_that_do_not_go_together(words, message, tmp_path, capsys):
+    store = ["--store", str(tmp_path / "gram"), "--num-samples", "20"]
+    assert main(["gram", "run", *store, *words]) == 1
+    assert message in capsys.readouterr().err
 
 
 def test_compute_from_the_command_line(tmp_path, capsys):

@@ -102,6 +102,7 @@ def _run(
         progress=command.progress,
         command=line,
         resume=command.resume,
+        cluster=command.cluster,
     )
     show.outcome(console, outcome)
 

@@ -25,6 +25,13 @@ Resume = Annotated[
     bool,
     tyro.conf.arg(help="Go on with the last unfinished run of the same options."),
 ]
+Cluster = Annotated[
+    str | None,
+    tyro.conf.arg(
+        help="Whose workers compute Gram matrices and share tasks: a scheduler's "
+        "address such as tcp://127.0.0.1:8786, or local:2. They see OUTPUT too."
+    ),
+]
 PutDirectory = Annotated[
     Path | None,
     tyro.conf.arg(help="Where to put it; else $TANGENTLAB_DATA, then the user cache."),
@@ -52,6 +59,7 @@ class RunExperiment:
     output: Path
     progress: bool
     resume: bool = False
+    cluster: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +75,10 @@ class Verify:
     paper's own sizes on a GPU."""
     claim: Annotated[tuple[str, ...], tyro.conf.arg(metavar="D1 D2 ...")] = ()
     """Only these claims; all by default."""
+    only: Annotated[tuple[str, ...], tyro.conf.arg(metavar="WORD ...")] = ()
+    """Only runs of these experiments, networks or data sets, such as lenet cifar10."""
+    minutes: float | None = None
+    """Begin no run that would not end within this time; 0 judges what is there."""
     output: Path | None = None
     """Folder of the verification; runs/verify-SCALE by default."""
     progress: Progress = True
@@ -188,8 +200,9 @@ def _run(name: str, config_type: type) -> Callable[..., RunExperiment]:
         output: Output = Path("runs"),
         progress: Progress = True,
         resume: Resume = False,
+        cluster: Cluster = None,
     ):
-        return RunExperiment(name, config, output, progress, resume)
+        return RunExperiment(name, config, output, progress, resume, cluster)
 
     summary = inspect.cleandoc(config_type.__doc__ or "").split("\n\n")[0]
     return _described(run, summary, config=_flat(config_type))

@@ -8,15 +8,33 @@ from typing import Literal
 import jax
 import tyro
 
-from .. import cluster, data, kernels, models
+from .. import cluster, data, infinite, kernels, models
+from ..data import Dataset
 from ..kernels import GramStatus, TiledGram
 from ..kernels.request import Precision
 from ..kernels.tiled.progress_note import age
 
+WideName = Literal["fc", "cntk", "myrtle", "wide_resnet"]
+"""Networks of infinite width."""
+
+KernelName = Literal["ntk", "nngp"]
+"""Their kernels."""
+
+_WIDE = {
+    "fc": (infinite.fc, 3),
+    "cntk": (infinite.cntk, 3),
+    "myrtle": (infinite.myrtle, 5),
+    "wide_resnet": (infinite.wide_resnet, 1),
+}
+
 
 @dataclass(frozen=True)
 class RunGram:
-    """Compute the tangent kernel of an untrained network into a folder, or go on."""
+    """Compute the kernel of an untrained network into a folder, or go on with it.
+
+    The tangent kernel of a network, or with `--infinite` the tangent kernel or the
+    covariance of one of infinite width.
+    """
 
     store: Path
     """Folder for the tiles; on a cluster, one that all workers see."""
@@ -28,6 +46,13 @@ class RunGram:
     """Samples, train then test, drawn by a fixed key; all by default."""
     seed: int = 42
     """Of the network's initialization."""
+    infinite: WideName | None = None
+    """Instead of the network, one of infinite width."""
+    depth: int | None = None
+    """Its depth: hidden layers of fc, convolutions of cntk, layers of myrtle, or blocks
+    of wide_resnet in each group; by default 3, 3, 5 and 1."""
+    kernel: KernelName = "ntk"
+    """Which kernel of it."""
     precision: Precision = "float32"
     """Precision of the kernel."""
     memory: int | None = None
@@ -72,6 +97,9 @@ def compute(command: RunGram) -> TiledGram:
 
     Returns:
         The Gram matrix on disk.
+
+    Raises:
+        ValueError: If options do not go together.
     """
     samples = data.normalize(data.load(command.data))
     if command.num_samples is not None:
@@ -79,10 +107,36 @@ def compute(command: RunGram) -> TiledGram:
         samples = data.subset(
             samples, command.num_samples - few, num_test=few, key=jax.random.key(0)
         )
+    if command.infinite is not None:
+        return _compute_wide(command, command.infinite, samples)
+    if command.depth is not None or command.kernel != "ntk":
+        raise ValueError(
+            f"depth = {command.depth} and kernel = {command.kernel} are of networks of "
+            "infinite width: name one with --infinite, as in --infinite fc."
+        )
     model = models.build(command.model, samples.shape)
     return kernels.gram(
         model.apply,
         model.init(jax.random.key(command.seed)),
+        samples.x,
+        precision=command.precision,
+        memory=command.memory,
+        store=command.store,
+        cluster=command.cluster,
+        progress=command.progress,
+    )
+
+
+def _compute_wide(command: RunGram, name: WideName, samples: Dataset) -> TiledGram:
+    if command.precision not in ("float32", "float64"):
+        raise ValueError(
+            f"precision = {command.precision} is of products on a GPU: kernels of "
+            "infinite width are computed in float32 or float64."
+        )
+    make, usual = _WIDE[name]
+    network = make(usual if command.depth is None else command.depth)
+    compute = network.ntk if command.kernel == "ntk" else network.nngp
+    return compute(
         samples.x,
         precision=command.precision,
         memory=command.memory,

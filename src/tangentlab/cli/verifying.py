@@ -35,6 +35,8 @@ def verify_claims(out: Console, command: Verify) -> int:
         command.scale,
         folder,
         claims=command.claim or None,
+        only=command.only or None,
+        minutes=command.minutes,
         progress=command.progress,
         watch=watch,
     )

@@ -2,8 +2,9 @@
 
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from .local import LocalCluster
@@ -141,7 +142,8 @@ def linked(cluster: Any) -> Iterator[Link]:
     """Connect to a cluster, or start one.
 
     Args:
-        cluster: An address, a client, or `local:N`.
+        cluster: An address, a client, or `local:N`; or what this yielded, for several
+            calls on one connection.
 
     Yields:
         The connection.
@@ -154,6 +156,9 @@ def linked(cluster: Any) -> Iterator[Link]:
     check_cluster(cluster)
     from distributed import Client
 
+    if isinstance(cluster, Link):
+        yield cluster
+        return
     if isinstance(cluster, Client):
         link = Link(cluster, owned=False)
     else:
@@ -172,6 +177,22 @@ def linked(cluster: Any) -> Iterator[Link]:
         link.close()
 
 
+@contextmanager
+def linked_meanwhile(cluster: Any) -> Iterator[Callable[[], Link]]:
+    """Connect to a cluster, or start one, while the caller does something else.
+
+    Args:
+        cluster: An address, a client, or `local:N`.
+
+    Yields:
+        What waits for the connection, and returns it.
+    """
+    check_cluster(cluster)
+    with ExitStack() as stack, ThreadPoolExecutor(1) as thread:
+        connecting = thread.submit(stack.enter_context, linked(cluster))
+        yield connecting.result
+
+
 def check_cluster(cluster: Any) -> None:
     """Refuse what is no cluster, before any work is done.
 
@@ -188,6 +209,8 @@ def check_cluster(cluster: Any) -> None:
         raise ImportError(
             "`cluster` needs Dask.distributed: pip install 'tangentlab[cluster]'."
         ) from error
+    if isinstance(cluster, Link):
+        return
     text = isinstance(cluster, str)
     known = text and (_LOCAL.fullmatch(cluster) or _ADDRESS.fullmatch(cluster))
     if not known and not isinstance(cluster, Client):

@@ -1,7 +1,8 @@
 """A scheduler in this process and workers beside it, all on the loopback interface.
 
 Each worker has its own share of the cores, or its own GPU, and dies with its parent.
-One that dies alone is started again.
+One that dies alone is started again. Workers import what they need while the scheduler
+starts, and are told its address then.
 """
 
 import os
@@ -11,6 +12,14 @@ from pathlib import Path
 from typing import Any
 
 _MOST_STARTS = 100  # of workers that die at once, again and again
+# Cores come first: numpy and JAX start as many threads as there are when imported.
+_START = """
+import os, sys
+if sys.argv[2]:
+    os.sched_setaffinity(0, [int(core) for core in sys.argv[2].split(",")])
+from tangentlab.cluster.local_worker import main
+main(int(sys.argv[1]))
+"""
 
 
 class LocalCluster:
@@ -22,19 +31,18 @@ class LocalCluster:
         Args:
             count: Number of workers.
         """
-        from distributed import LocalCluster as Scheduler
-
-        self._scheduler = Scheduler(
-            n_workers=0,
-            processes=True,
-            host="127.0.0.1",
-            dashboard_address="127.0.0.1:0",
-            silence_logs=50,
-        )
         self._count = count
         self._starts = 0
         self._workers: dict[int, subprocess.Popen[bytes]] = {}
+        self._scheduler: Any = None
         self.tend()
+        try:
+            self._scheduler = _scheduler()
+        except BaseException:
+            self.close()
+            raise
+        for worker in self._workers.values():
+            self._tell(worker)
 
     @property
     def address(self) -> str:
@@ -58,7 +66,17 @@ class LocalCluster:
                     f"{worker.returncode if worker else None}: look for the reason in "
                     "what they printed, and give them more `memory`."
                 )
-            self._workers[number] = _start(self.address, number, self._count)
+            self._workers[number] = _start(number, self._count)
+            if self._scheduler is not None:
+                self._tell(self._workers[number])
+
+    def _tell(self, worker: "subprocess.Popen[bytes]") -> None:
+        assert worker.stdin is not None, "opened by `_start`"
+        try:
+            with worker.stdin as line:
+                line.write(f"{self.address}\n".encode())
+        except OSError:  # it died meanwhile, and is started again
+            pass
 
     def close(self) -> None:
         """Stop everything."""
@@ -66,7 +84,10 @@ class LocalCluster:
             worker.kill()
         for worker in self._workers.values():
             worker.wait()
-        self._scheduler.close()
+            if worker.stdin is not None and not worker.stdin.closed:
+                worker.stdin.close()
+        if self._scheduler is not None:
+            self._scheduler.close()
 
     def __enter__(self) -> "LocalCluster":
         return self
@@ -75,24 +96,63 @@ class LocalCluster:
         self.close()
 
 
-def _start(address: str, number: int, count: int) -> "subprocess.Popen[bytes]":
-    environment = dict(os.environ)
-    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
-    gpus = sorted(Path("/dev").glob("nvidia[0-9]*"))
-    if gpus:
-        visible = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")
-        mine = visible if visible[0] else [str(i) for i in range(len(gpus))]
-        environment["CUDA_VISIBLE_DEVICES"] = mine[number % len(mine)]
-        sharing = -(-count // len(mine))
-        if sharing > 1:
-            environment["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{0.8 / sharing:.2f}"
-    cores = sorted(os.sched_getaffinity(0))
-    each = max(1, len(cores) // count)
-    mine = [cores[(number * each + i) % len(cores)] for i in range(each)]
-    module = "tangentlab.cluster.local_worker"
-    words = [address, str(os.getpid()), ",".join(map(str, mine))]
-    return subprocess.Popen(
-        [sys.executable, "-m", module, *words],
-        env=environment,
-        stdin=subprocess.DEVNULL,
+def _scheduler() -> Any:
+    from distributed import LocalCluster as Scheduler
+
+    return Scheduler(
+        n_workers=0,
+        processes=True,
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        silence_logs=50,
     )
+
+
+def _start(number: int, count: int) -> "subprocess.Popen[bytes]":
+    found = len(list(Path("/dev").glob("nvidia[0-9]*")))
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    environment = {**os.environ, **gpu_of(number, count, found, visible)}
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    known = hasattr(os, "sched_getaffinity")  # on Linux
+    cores = cores_of(number, count, sorted(os.sched_getaffinity(0)) if known else [])
+    words = [str(os.getpid()), ",".join(map(str, cores))]
+    return subprocess.Popen(
+        [sys.executable, "-c", _START, *words], env=environment, stdin=subprocess.PIPE
+    )
+
+
+def cores_of(number: int, count: int, cores: list[int]) -> list[int]:
+    """The cores of a worker: as many as the others have.
+
+    Args:
+        number: Of the worker, from 0.
+        count: How many workers there are.
+        cores: Those that they share.
+
+    Returns:
+        Its own, as far as there are enough.
+    """
+    each = min(len(cores), max(1, len(cores) // count))
+    return [cores[(number * each + i) % len(cores)] for i in range(each)]
+
+
+def gpu_of(number: int, count: int, found: int, visible: str | None) -> dict[str, str]:
+    """What a worker is told of the GPUs of this machine: to use one.
+
+    Args:
+        number: Of the worker, from 0.
+        count: How many workers there are.
+        found: How many GPUs there are.
+        visible: What `CUDA_VISIBLE_DEVICES` says; None if nothing.
+
+    Returns:
+        Variables of its environment; those that share a GPU share its memory.
+    """
+    named = [str(i) for i in range(found)] if visible is None else visible.split(",")
+    if not found or not named[0]:
+        return {}
+    told = {"CUDA_VISIBLE_DEVICES": named[number % len(named)]}
+    sharing = -(-count // len(named))
+    if sharing > 1:
+        told["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{0.8 / sharing:.2f}"
+    return told

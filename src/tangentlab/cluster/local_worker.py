@@ -1,8 +1,7 @@
-"""A worker on this machine: `python -m tangentlab.cluster.local_worker`.
+"""A worker on this machine, which `local.py` starts.
 
-Its words are the scheduler's address, the number of the process that it dies with, and
-the cores that it may use. These are set before JAX is imported, which starts as many
-threads as there are cores: sums are then cut alike wherever workers have as many.
+It reads the scheduler's address from its standard input, and dies with the process that
+started it.
 """
 
 import asyncio
@@ -13,17 +12,18 @@ import threading
 import time
 
 
-def main(address: str, parent: int, cores: list[int]) -> None:
+def main(parent: int) -> None:
     """Work until the scheduler, or the parent, is gone.
 
     Args:
-        address: Of the scheduler.
         parent: Number of the process that started this one.
-        cores: Those that this process may use.
     """
-    os.sched_setaffinity(0, cores)
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
-    asyncio.run(_serve(address))
+    import distributed  # noqa: F401  while the scheduler starts
+
+    address = sys.stdin.readline().strip()
+    if address:
+        asyncio.run(_serve(address))
     os._exit(0)  # a unit in progress, which nobody waits for, ends here
 
 
@@ -49,7 +49,3 @@ def _die_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), [int(core) for core in sys.argv[3].split(",")])

@@ -1,17 +1,23 @@
-"""One function of many things, each a unit: tasks, seeds, learning rates."""
+"""One function of many things, each a unit: tasks, seeds, learning rates.
+
+Samples that tasks share are a file that each worker maps once, not a part of every
+message.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from .._progress import progress_bar
-from .links import linked
-from .references import Reference, refer
+from .links import check_cluster, linked
+from .references import Known, Reference, refer
 from .running import run_work
 from .units import Unit
 from .work import State
@@ -22,33 +28,42 @@ def sweep(
     items: Iterable[Any],
     *,
     cluster: Any,
-    progress: bool = False,
+    store: str | PathLike[str] | None = None,
+    progress: bool | str = False,
 ) -> list[Any]:
     """Apply a function to many things on the workers of a cluster.
 
     What a worker that died was at is done again by another. Results live in this
-    process: a sweep whose client dies begins again.
+    process: a sweep whose client dies begins again, and goes on from what the function
+    itself left on disk, such as `checkpoint` of `tl.train`.
 
     Args:
         function: Of one thing, such as a task; returns what can be sent, such as a
-            `tl.History`. It travels by its import path, or saved.
+            `tl.History`. It travels by its import path, or saved. A Gram matrix on
+            disk travels as the name of its folder.
         items: The things.
         cluster: See `tl.gram`.
-        progress: Show a progress bar.
+        store: Folder that all workers see, for the arrays that function and things
+            carry: each is written once, and mapped into the memory of each worker.
+            Without it, 16 MB at most are sent with either.
+        progress: Show a progress bar; a string is its title.
 
     Returns:
         One result a thing, in their order.
     """
-    made = _Sweep(refer("function", function), list(items))
+    check_cluster(cluster)
+    folder = None if store is None else Path(store).resolve()
+    known: Known = {}
+    sent = [refer("items", item, folder, known) for item in items]
+    made = _Sweep(refer("function", function, folder, known), sent)
     with linked(cluster) as link, ExitStack() as bar:
         made.advance = bar.enter_context(
             progress_bar(
-                "Sweep",
+                progress if isinstance(progress, str) else "Sweep",
                 len(made.items),
-                show=progress,
-                note=lambda: (
-                    f"{made.state.workers} workers, {made.state.retries} retries"
-                ),
+                show=bool(progress),
+                unit="units",
+                note=lambda: made.state.describe(),
             )
         )
         run_work(link, made)
@@ -79,7 +94,8 @@ class SweepRecipe:
     @property
     def key(self) -> str:
         """Names it."""
-        content = self.function.path.encode() + self.function.saved + bytes([self.wide])
+        path, saved, folder = astuple(self.function)
+        content = f"{path} {folder} {self.wide} ".encode() + saved
         return hashlib.sha256(content).hexdigest()[:32]
 
     def open(self) -> "OpenSweep":
@@ -88,7 +104,8 @@ class SweepRecipe:
         Returns:
             The function, ready.
         """
-        return OpenSweep(self.function.resolve(), self.wide)
+        with jax.enable_x64(self.wide):
+            return OpenSweep(self.function.resolve(), self.wide)
 
 
 class OpenSweep(NamedTuple):
@@ -108,13 +125,13 @@ class OpenSweep(NamedTuple):
         """Apply it.
 
         Args:
-            items: One thing.
+            items: A reference to one thing.
 
         Returns:
             What came of it.
         """
         with jax.enable_x64(self.wide):
-            return self.function(items[0][0])
+            return self.function(items[0][0].resolve())
 
 
 class _Sweep:
@@ -122,7 +139,7 @@ class _Sweep:
 
     look = staticmethod(look)
 
-    def __init__(self, function: Reference, items: list[Any]):
+    def __init__(self, function: Reference, items: list[Reference]):
         self.function, self.items = function, items
         self.results: dict[int, Any] = {}
         self.state = State(0, 0, "")

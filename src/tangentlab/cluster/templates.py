@@ -17,7 +17,7 @@ _SLURM = Template("""\
 #SBATCH --time=24:00:00
 set -euo pipefail
 
-# pip install 'tangentlab[cluster]' dask-jobqueue
+# pip install 'tangentlab[cluster]' dask-jobqueue cryptography
 python - <<'PYTHON'
 import jax
 import tangentlab as tl
@@ -139,7 +139,7 @@ def slurm_example(
     Returns:
         The file; hand it to `sbatch`.
     """
-    _check(store, workers)
+    _check(store, workers, gpus)
     directives = f'"--gres=gpu:{gpus}"' if gpus else ""
     scratch = str(PurePosixPath(store).parent)
     return _SLURM.substitute(
@@ -173,7 +173,7 @@ def kubernetes_example(
     Returns:
         The file; hand it to `kubectl apply -f`.
     """
-    _check(store, workers)
+    _check(store, workers, gpus)
     limits = {"memory": f"{memory}Gi"} | ({"nvidia.com/gpu": gpus} if gpus else {})
     listed = ", ".join(f"{name}: {value}" for name, value in limits.items())
     return _KUBERNETES.substitute(
@@ -186,7 +186,7 @@ def kubernetes_example(
     )
 
 
-def _check(store: str, workers: int) -> None:
+def _check(store: str, workers: int, gpus: int) -> None:
     plain = all(c.isalnum() or c in "/._-" for c in store)
     if not store.startswith("/") or not plain or PurePosixPath(store).parent.name == "":
         raise ValueError(
@@ -195,3 +195,8 @@ def _check(store: str, workers: int) -> None:
         )
     if workers < 1:
         raise ValueError(f"`workers` must be at least 1, got {workers}.")
+    if gpus not in (0, 1):
+        raise ValueError(
+            f"`gpus` must be 0 or 1, got {gpus}: a worker uses one. Ask for as many "
+            "`workers` as there are GPUs; several of them may share a host."
+        )

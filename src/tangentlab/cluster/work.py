@@ -20,6 +20,17 @@ class State(NamedTuple):
     retries: int
     dashboard: str
 
+    def describe(self) -> str:
+        """What a progress bar says of the cluster.
+
+        Returns:
+            One line, with a link to Dask's own page.
+        """
+        text = f"{self.workers} workers, {self.retries} retries"
+        if not self.dashboard:
+            return text
+        return f"{text}, [link={self.dashboard}]dashboard[/link]"
+
 
 @runtime_checkable
 class Work(Protocol):

@@ -5,13 +5,14 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tangentlab.kernels.tiled.inputs import Array, load, publish
+from tangentlab.cluster.published import Array, load, publish
 
 TREE = {
     "w": np.arange(6, dtype=np.float32).reshape(2, 3),
     "half": jnp.ones((3,), jnp.bfloat16) / 3,
     "one": 2.5,
     "mask": np.array([True, False]),
+    "complex": np.array([1.0 + 2.0j]),
     "wide": np.random.default_rng(0).normal(size=(300, 100)),
 }
 
