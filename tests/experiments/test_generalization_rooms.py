@@ -37,6 +37,9 @@ TOYS = {
         num_starts=30,
         units=(1, 2),
         num_draws=400,
+        student_widths=(2, 8),
+        student_starts=20,
+        student_steps=500,
         depths=(2, 3),
         network_starts=4,
         network_steps=3000,
@@ -54,6 +57,7 @@ TOYS = {
         image_sizes=(20, 40),
         network_width=32,
         network_steps=20,
+        network_seeds=2,
         num_train=30,
         widths=(10, 30, 300),
         draws=3,
@@ -132,11 +136,18 @@ def test_exact_claims_hold_at_any_size(runs):
     assert line[0, 2] < 1e-12 < line[1, 2]
 
 
+def test_wider_students_end_lower(runs):
+    narrow, wide = runs("landscapes").arrays("students")["losses"]
+    assert np.median(wide) < np.median(narrow) and (narrow > 0).all()
+
+
 @pytest.mark.slow
 def test_learning_curves_are_predicted(runs):
     saved = runs("learning_curves").arrays("sphere")
     ratio = saved["measured"].mean(axis=0) / saved["predicted"]
     assert np.median(np.abs(ratio - 1)) < 0.2
+    network = runs("learning_curves").arrays("images")["network"]
+    assert network.shape == (2, 2, 2) and np.isfinite(network).all()
     width = runs("learning_curves").arrays("widths")["errors"][..., 1]
     assert np.median(width, axis=0).argmax() == 1  # as many units as samples
 
@@ -185,10 +196,12 @@ def test_samples_needed_are_interpolated():
         ("bounds", {"sizes": (5000,), "cases": ("digits",)}, "has 1437 samples"),
         ("bounds", {"cases": ("digits:1",)}, "two of its classes, as in mnist:0,1"),
         ("landscapes", {"width": 0}, "width must be at least 1, got 0"),
+        ("landscapes", {"student_widths": (1, 2)}, "nor below teacher_units = 2"),
         ("landscapes", {"network_steps": 150}, "a multiple of 100, got 150"),
         ("landscapes", {"depths": (1,)}, "numbers from 2 on"),
         ("landscapes", {"chain_starts": (0.9,)}, "between 0 and 0.7"),
         ("learning_curves", {"widths": (3, 2)}, "widths must be rising numbers"),
+        ("learning_curves", {"network_seeds": 0}, "must be at least 1, got 20 and 0"),
         ("learning_curves", {"dim": 2}, "dim must be at least 3"),
         ("learning_curves", {"num_images": 30}, "at least twice as many"),
         ("random_labels", {"corruptions": (1.0, 0.0)}, "rise from 0 to 1"),

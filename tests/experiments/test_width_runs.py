@@ -20,6 +20,7 @@ from tangentlab.experiments.losses import Losses
 from tangentlab.experiments.stages.points import draw_points
 from tangentlab.experiments.wide_training import WideTraining
 from tangentlab.experiments.wide_training.computing import network
+from tangentlab.experiments.wide_training.multipliers import multiplied_gaps
 from tangentlab.experiments.wide_training.training import train_width
 
 TOYS = {
@@ -57,6 +58,8 @@ TOYS = {
         activations=("tanh",),
         num_steps=5,
         num_looks=2,
+        multipliers=(1.0, 0.5),
+        multiplier_widths=(4,),
         seeds=2,
     ),
     "lazy": Lazy(
@@ -172,6 +175,34 @@ def test_networks_are_trained_by_plain_descent():
     np.testing.assert_allclose(trained.loss[1, -1], np.mean(residual**2) / 2)
 
 
+def test_multiplied_outputs_are_trained_by_plain_descent():
+    points = draw_points("sphere", 3, 2, dim=2, key=jax.random.key(0))
+    layer, keys = (
+        network(TOYS["wide_training"], "tanh", 4),
+        jax.random.split(jax.random.key(1), 2),
+    )
+    regression = np.array([[0.5], [-1.0]])
+    found = multiplied_gaps(layer, points, (1.0, 0.5), keys, 0.3, 4, regression)
+    model = layer.model((2,))
+    x, y = jnp.asarray(points.x), jnp.asarray(points.y)
+    params = start = model.init(keys[1])
+    for _ in range(4):  # half the factor, four times the rate
+        slopes = jax.grad(lambda p: jnp.mean((0.5 * model.apply(p, x) - y) ** 2) / 2)(
+            params
+        )
+        params = jax.tree.map(lambda p, g: p - 1.2 * g, params, slopes)
+    outputs = [
+        0.5 * model.apply(p, jnp.asarray(points.x_test)) for p in (params, start)
+    ]
+    unit = np.sqrt(np.mean(points.y**2))
+    gap = np.sqrt(np.mean((np.asarray(outputs[0]) - regression) ** 2)) / unit
+    np.testing.assert_allclose(found["gaps"][1, 1], gap)
+    before = np.sqrt(np.mean(np.asarray(outputs[1]) ** 2)) / unit
+    np.testing.assert_allclose(found["starts"][1, 1], before)
+    with pytest.raises(ValueError, match="diverged: the smaller they are"):
+        multiplied_gaps(layer, points, (1.0,), keys, 1e200, 4, regression)
+
+
 def test_weight_space_and_closed_forms_agree(runs):
     found = runs("flow").arrays("closed-0")
     names = ("interpolation", "weights", "prediction", "norm", "gaussian")
@@ -220,6 +251,7 @@ def test_a_run_goes_on_with_what_it_has(tmp_path, monkeypatch):
         ("kernel_limit", {"num_cosines": 1}, "num_cosines and num_deep_draws"),
         ("wide_training", {"widths": (4,)}, "two different widths at least"),
         ("wide_training", {"num_looks": 9}, "num_looks must lie in 1..num_steps"),
+        ("wide_training", {"multipliers": (0.0,)}, "must be numbers above 0"),
         ("lazy", {"scales": (0.0, 1.0)}, "two different positive scales"),
         ("lazy", {"num_criteria": 9}, "num_criteria must lie in 0..2"),
         ("flow", {"num_times": 0}, "num_times must be at least 1, got 0"),

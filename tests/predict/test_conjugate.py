@@ -79,6 +79,22 @@ def test_kernels_on_disk_and_products_give_the_same(nets, tmp_path):
     assert_close(found.coefficients, exact.coefficients)
 
 
+def test_products_with_a_kernel_between_outputs(wide):
+    args = dense_apply, wide.params, wide.x
+    exact = predict.ridge(wide.K, wide.y, 0.1, f_0=wide.f_0)
+    found = predict.conjugate_gradients(
+        lambda V: tl.kernel_product(*args, None, V, outputs="full"),
+        wide.y,
+        ridge=0.1,
+        f_0=wide.f_0,
+        between_outputs=True,
+        **TIGHT,
+    )
+    assert_close(found.coefficients, exact.coefficients)
+    assert_close(found.squared_norm, exact.squared_norm)
+    assert found.is_full and found.squared_norm.shape == ()
+
+
 def test_float32_kernels_are_solved_in_float64():
     p = case(n=30, outputs=2)
     K = jnp.asarray(p.K, jnp.float32)
@@ -114,6 +130,10 @@ def test_a_tolerance_that_was_not_reached_is_told():
         ({"K": np.eye(3)}, r"shape \(3, 3\) is no kernel of the 2 samples"),
         ({"K": lambda V: V[:1]}, r"must be that of a square matrix"),
         ({"K": lambda V: V * np.nan}, "NaN or infinite"),
+        (
+            {"K": lambda V: V[:1], "y": np.ones((2, 2)), "between_outputs": True},
+            r"must return \(n, c, k\) = \(2, 2, 1\) .* got shape \(1, 2, 1\)",
+        ),
         ({"rank": 3}, r"`rank` must lie in 0..2, got 3"),
         ({"tolerance": 0.0}, "`tolerance` .* between 0 and 1"),
         ({"ridge": np.inf}, "`ridge` must be a finite number"),

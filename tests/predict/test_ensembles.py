@@ -142,3 +142,8 @@ def test_kernels_of_other_samples_raise():
     ]:
         with pytest.raises(ValueError, match=message):
             predict.ensemble(ntk, nngp, y, 1.0)
+    blind = ntk._replace(test_train=np.full((3, 5), np.nan))
+    with pytest.raises(ValueError, match="`ntk.test_train` holds NaN"):
+        predict.ensemble(blind, ntk, y, 1.0)
+    with pytest.raises(ValueError, match="`nngp.test_train` holds NaN"):
+        predict.ensemble(ntk, blind, y, 1.0)

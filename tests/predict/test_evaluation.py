@@ -72,6 +72,7 @@ def test_a_start_on_one_side_alone_raises():
         (np.ones((5, 2, 8, 2)), r"\(m, 8\), got shape \(5, 2, 8, 2\)"),
         (lambda V: jnp.ones(3), r"must return \(m, k\) .* got shape \(3,\)"),
         (lambda V: np.full((5, 1), np.nan), "`K_test` holds NaN"),
+        (np.full((5, 8), np.nan), "`K_test` holds NaN .* look for NaN in the kernel"),
     ],
 )
 def test_a_kernel_of_other_samples_raises(K_test, message, no_type_checks):

@@ -58,6 +58,7 @@ def test_without_noise_the_training_samples_are_known():
         ({"K_test": np.ones((5, 9))}, r"`K_test` must hold .* \(5, 9\)"),
         ({"K_test_test": np.ones((4, 4))}, r"kernel of shape \(5, 5\), .* \(4, 4\)"),
         ({"K_test_test": np.full((5, 5), np.nan)}, "`K_test_test` holds NaN"),
+        ({"K_test": np.full((5, 8), np.inf)}, "`K_test` holds NaN or infinite"),
         ({"f_0": np.ones(8)}, "pass `f_0` and `f_0_test`, or neither"),
         ({"noise": np.nan}, "`noise` must be a finite number"),
     ],

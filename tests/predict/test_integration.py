@@ -119,6 +119,8 @@ def test_it_needs_diffrax_and_says_so(monkeypatch):
         ({"t": np.inf}, "norm grows like log t.*hard_margin"),
         ({"K": np.ones((2, 3))}, r"`K` must be the kernel .* \(2, 3\)"),
         ({"K": np.full((2, 2), np.nan)}, "`K` holds NaN"),
+        ({"K": np.array([[1.0, 0.5], [0.0, 1.0]])}, "`K` must be symmetric"),
+        ({"y": np.array([1.0, np.nan])}, "`y` holds NaN"),
         ({"y": np.ones(3)}, r"labels `y` of shape \(3,\) do not fit .* 2 rows"),
         ({"loss": lambda f, y: jnp.sum((f - y) ** 2)}, r"each of the 2 .* shape \(\)"),
         ({"loss": lambda f, y: jnp.ones((2, 2))}, r"got shape \(2, 2\)"),

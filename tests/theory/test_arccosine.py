@@ -89,6 +89,12 @@ def test_both_layers_kernel_is_the_limit_and_half_of_the_slide():
     np.testing.assert_allclose(finite, kernel, atol=0.04)
 
 
+def test_cosines_that_rounding_moved_out_are_ends():
+    eps = np.finfo(np.float64).eps
+    found = theory.relu_kernel_function(np.array([-1 - eps, 1 - eps, 1 + 2 * eps, 1.1]))
+    np.testing.assert_array_equal(found, [0.0, 1.0, 1.0, np.nan])
+
+
 def test_one_dimensional_kernel_has_two_features():
     x = normal(0, 9)
     kernel = theory.one_dimensional_kernel(x)

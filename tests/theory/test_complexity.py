@@ -58,6 +58,18 @@ def test_radius_below_zero_is_refused(H):
         theory.rademacher_complexity(H, 1.0, key=jax.random.key(0), num_draws=1)
 
 
+def test_matrix_must_be_finite():
+    blind = np.diag([1.0, np.nan])
+    for call in (
+        lambda: theory.rademacher_bound(blind, 1.0),
+        lambda: theory.rademacher_complexity(blind, 1.0, key=jax.random.key(0)),
+        lambda: theory.random_label_floor(blind),
+    ):
+        message = r"`H` holds NaN or infinite entries, 1 of 4, the first at \(1, 1\)"
+        with pytest.raises(ValueError, match=message):
+            call()
+
+
 def test_matrix_must_be_square(no_type_checks):
     with pytest.raises(ValueError, match="`H` must be a square Gram matrix"):
         theory.rademacher_bound(jnp.ones((2, 3)), 1.0)

@@ -83,6 +83,26 @@ def test_bound_is_an_equality_for_equal_eigenvalues():
     assert theory.flow_loss_bound(0.5, 4.0, 0.7, 3) == pytest.approx(exact)
 
 
+def test_residual_is_that_of_descent_step_by_step():
+    params = dense_params(jax.random.key(1), (2, 8, 1))
+    x, rate = normal(2, 5, 2), 0.7
+    flat, rebuild = ravel_pytree(params)
+    outputs = jax.jit(lambda w: dense_apply(rebuild(w), x)[:, 0])
+    J = np.asarray(jax.jacrev(outputs)(flat))
+    r_0 = np.asarray(outputs(flat)) - np.asarray(normal(3, 5))
+    move = np.zeros(J.shape[1])
+    for _ in range(20):  # of the mean loss, in the space of weights
+        move = move - rate * J.T @ (r_0 + J @ move) / 5
+    exact = np.linalg.norm(r_0 + J @ move)
+    found = theory.descent_residual_norm(J @ J.T, r_0, 20, rate)
+    assert found == pytest.approx(exact, rel=1e-10)
+    summed, v = np.linalg.eigh(J @ J.T)  # of a summed loss, as in the paper
+    shares = (1 - rate / 5 * summed) ** 40 * (v.T @ r_0) ** 2
+    assert found == pytest.approx(np.sqrt(shares.sum()))
+    with pytest.raises(ValueError, match="`residual` holds NaN or infinite"):
+        theory.descent_residual_norm(np.eye(1), np.array([np.nan]), 1, rate)
+
+
 def test_rates_beyond_the_theorem_are_refused():
     with pytest.raises(
         ValueError, match="rates up to 1 / \\(smoothness \\* B\\) = 0.5"

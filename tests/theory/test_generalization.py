@@ -147,6 +147,16 @@ def test_singular_kernels_are_refused_not_inverted():
     assert theory.label_complexity(singular, np.ones(6), jitter=1e-6) > 0
 
 
+def test_nan_is_refused_not_returned():
+    blind = np.diag([1.0, np.nan])
+    with pytest.raises(ValueError, match="`K` holds NaN or infinite"):
+        theory.label_complexity(blind, np.ones(2))
+    with pytest.raises(ValueError, match=r"`Y` holds NaN .* first at \(1, 0\)"):
+        theory.label_complexity(np.eye(2), np.array([1.0, np.nan]))
+    with pytest.raises(ValueError, match=r"`y` holds NaN .* first at \(1,\)"):
+        theory.leave_one_out_error(np.eye(2), np.array([1.0, np.nan]), ridge=0.1)
+
+
 def test_labels_and_powers_outside_the_theorems_are_refused():
     with pytest.raises(ValueError, match="got the label 0.5: classes 0 and 1 become"):
         theory.generalization_bound(np.eye(2), np.array([1.0, 0.5]), 0.1)

@@ -103,6 +103,8 @@ def test_linear_network_minimum_is_where_descent_ends(width):
 
 
 def test_starts_outside_the_flow_are_refused():
+    with pytest.raises(ValueError, match="`start` must be a finite number, got nan"):
+        theory.relu_unit_descent(float("nan"), 0.5, 1)
     with pytest.raises(ValueError, match="got start = 0.9, depth = 2 and level = 0.5"):
         theory.chain_escape_time(2, 0.9)
     with pytest.raises(ValueError, match="`rate` must be between 0 and 1, got 2.5"):

@@ -3,6 +3,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from tangentlab import theory
+from tests.helpers import assert_close, jacobian_gram
+from tests.theory.problems import normal
 
 
 def test_both_forms_are_one_function():
@@ -13,6 +15,15 @@ def test_both_forms_are_one_function():
     both = theory.two_layer_both(jnp.tanh)({"a": a, "W": W}, x)
     np.testing.assert_allclose(first[:, 0], wanted)
     np.testing.assert_allclose(both, first)
+
+
+def test_kernel_written_out_is_that_of_the_jacobian():
+    a, W, x = normal(0, 5), normal(1, 5, 3), normal(2, 4, 3)  # a_j^2 is not 1
+    for activation in (jax.nn.relu, jnp.tanh):
+        full = jacobian_gram(theory.two_layer(a, activation), W, x)[:, 0, :, 0]
+        assert_close(theory.two_layer_kernel(W, a, x, activation=activation), full)
+        part = theory.two_layer_kernel(W, a, x[:2], x[2:], activation)
+        assert_close(part, full[:2, 2:])
 
 
 def test_weights_are_drawn_as_the_theorems_say():

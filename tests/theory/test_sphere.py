@@ -107,6 +107,11 @@ def test_kernel_is_a_function_of_the_product_of_the_other_coordinates():
     assert float(kernel) == pytest.approx(series, rel=1e-6)
 
 
+def test_a_point_at_the_center_is_refused():
+    with pytest.raises(ValueError, match="a point that is 0, in row 1, which has no"):
+        theory.with_constant_coordinate(np.array([[1.0, 0.0], [0.0, 0.0]]))
+
+
 def test_dimensions_without_a_sphere_are_refused():
     with pytest.raises(ValueError, match="`dim` must be at least 2, got 1"):
         theory.zonal_eigenvalues(np.cos, dim=1, num=3)

@@ -1,7 +1,7 @@
 """How well an accuracy is known, and what binarizing an eigenfunction keeps."""
 
 import numpy as np
-import scipy.stats
+import scipy
 from jaxtyping import Float
 
 from .._types import AnyArray

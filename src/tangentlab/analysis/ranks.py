@@ -11,7 +11,7 @@ Fewer than 3 tasks, or a side that is constant, give NaN.
 """
 
 import numpy as np
-import scipy.stats
+import scipy
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
+import scipy
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 

@@ -7,7 +7,7 @@ r"""How far two subspaces overlap.
 """
 
 import numpy as np
-import scipy.linalg
+import scipy
 from jaxtyping import Float
 
 from .._checks import check_same_rows

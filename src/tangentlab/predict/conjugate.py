@@ -40,6 +40,7 @@ def conjugate_gradients(
     *,
     ridge: float = 0.0,
     f_0: Outputs | None = None,
+    between_outputs: bool = False,
     rank: int | None = None,
     tolerance: float = 1e-6,
     max_iterations: int = 1000,
@@ -59,10 +60,13 @@ def conjugate_gradients(
     Args:
         K: Kernel of the training samples, (n, n) or (n, c, n, c): an array, a
             `TiledGram`, or a function that multiplies a numpy array (n, k) by a kernel
-            (n, n), such as `lambda V: tl.kernel_product(apply, params, x, None, V)`.
+            (n, n), such as `lambda V: tl.kernel_product(apply, params, x, None, V)`,
+            or (n, c, k) by one between outputs, with `outputs="full"` there.
         y: Targets, (n,) or (n, c).
         ridge: $\rho$, added to the diagonal of `K`, as in `tl.predict.ridge`.
         f_0: Outputs before training; 0 by default.
+        between_outputs: Whether a function `K` multiplies with a kernel between
+            outputs; an array tells by its shape.
         rank: Random vectors of the preconditioner; by default n / 10, at most 1000. 0
             for none.
         tolerance: Of `residuals`, below which each column is solved.
@@ -76,12 +80,16 @@ def conjugate_gradients(
     Raises:
         ValueError: If something does not fit or is not finite, or `K` has a direction
             without positive curvature.
+
+    Reference:
+        Frangella, Tropp and Udell, "Randomized Nystrom preconditioning", 2021
+        (arXiv:2110.02820).
     """
     y = check_targets(y)
     start = check_start(f_0, y.shape)
     check_tolerance(tolerance)
     ridge = check_amount("ridge", ridge)
-    product, size, epsilon = _product(K, y)
+    product, size, epsilon = _product(K, y, between_outputs)
     B = (y if start is None else y - start).reshape(size, -1)
     rank = min(_RANK, size // 10) if rank is None else rank
     if not 0 <= rank <= size:
@@ -123,10 +131,12 @@ class _System(NamedTuple):
 
 
 def _product(
-    K: Any, y: np.ndarray
+    K: Any, y: np.ndarray, between_outputs: bool
 ) -> tuple[Callable[[np.ndarray], np.ndarray], int, float]:
     """The product, the side of the kernel, and the rounding error of its entries."""
-    if callable(K):
+    if callable(K) and between_outputs:
+        times, size, dtype = _flattened(K, y.shape), y.size, jnp.zeros(0).dtype
+    elif callable(K):
         times, size, dtype = K, len(y), jnp.zeros(0).dtype
     else:
         matrix, dtype = _widened(flat(K)), K.dtype
@@ -144,6 +154,24 @@ def _product(
         return made
 
     return product, size, float(jnp.finfo(dtype).eps)
+
+
+def _flattened(
+    K: Callable[[np.ndarray], Any], shape: tuple[int, ...]
+) -> Callable[[np.ndarray], np.ndarray]:
+    """The product with a kernel between outputs, as one with a matrix."""
+
+    def times(V: np.ndarray) -> np.ndarray:
+        made = np.asarray(K(V.reshape(*shape, -1)))
+        if made.shape != (*shape, V.shape[1]):
+            raise ValueError(
+                f"`K` must return (n, c, k) = {(*shape, V.shape[1])} between outputs, "
+                f'got shape {made.shape}: pass `outputs="full"` to '
+                "`tl.kernel_product`, or leave out `between_outputs`."
+            )
+        return made.reshape(V.shape)
+
+    return times
 
 
 def _widened(K: Any) -> Any:

@@ -112,8 +112,8 @@ def ensemble(
     prior = check_prior("nngp.test", nngp.test, others)
     within = V.T @ check_prior("nngp.train", nngp.train, side) @ V
     seen, prior_seen = (
-        in_modes(problem, ntk.test_train),
-        in_modes(problem, nngp.test_train),
+        in_modes("ntk.test_train", problem, ntk.test_train),
+        in_modes("nngp.test_train", problem, nngp.test_train),
     )
     A = seen * flow_factors(problem, check_times("t", t))[..., None, :]  # (..., m, s)
     mean = A @ problem.coordinates

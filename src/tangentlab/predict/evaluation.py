@@ -42,8 +42,12 @@ def evaluate(
         Predictions, (m,) or (m, c), after the axes of the solution's times.
 
     Raises:
-        ValueError: If the kernel is of other training samples, or `f_0` is missing on
-            one of both sides.
+        ValueError: If the kernel is of other training samples or holds NaN, or `f_0`
+            is missing on one of both sides.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025), where $f_0$ is 0 on some
+        slides.
     """
     if (f_0 is not None) != solution.has_start:
         one, other = "with", "without"
@@ -73,6 +77,11 @@ def _product(K_test: Any, solution: Solution) -> np.ndarray:
         call = f"tl.{call}(apply, params, x_test, x)"
         others = check_rectangle("K_test", K_test, side, call)
         made = multiply(flat(K_test), rows.reshape(math.prod(side), -1))
+    if not np.isfinite(made).all():
+        raise ValueError(
+            "The product with `K_test` holds NaN or infinite entries: look for NaN in "
+            "the kernel, or in the samples that it was computed from."
+        )
     made = made.reshape(*others, *shape[len(others) :], *times)
     return np.moveaxis(made, range(made.ndim - len(times), made.ndim), first)
 
@@ -84,5 +93,3 @@ def _check_product(made: np.ndarray, side: tuple[int, ...]) -> None:
             f"`K_test` must return ({wanted}) for vectors as columns, got shape "
             f"{made.shape}."
         )
-    if not np.isfinite(made).all():
-        raise ValueError("The product with `K_test` holds NaN or infinite entries.")

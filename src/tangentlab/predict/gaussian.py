@@ -77,7 +77,7 @@ def gp_posterior(
     others = check_rectangle("K_test", K_test, problem.side, "gram(..., x_test, x)")
     prior = check_prior("K_test_test", K_test_test, others)
     factors = inverse(problem)
-    seen = in_modes(problem, K_test)
+    seen = in_modes("K_test", problem, K_test)
     mean = seen @ (factors[:, None] * problem.coordinates)
     mean = mean.reshape(others[0], *problem.shape[1:])
     start = check_start(f_0_test, mean.shape, "f_0_test")
@@ -89,17 +89,18 @@ def gp_posterior(
     )
 
 
-def in_modes(problem: Problem, K_test: Any) -> Float[np.ndarray, "m s"]:
+def in_modes(name: str, problem: Problem, K_test: Any) -> Float[np.ndarray, "m s"]:
     """A kernel between test and training samples, in the modes of the latter.
 
     Args:
+        name: Of the kernel, for the message.
         problem: Whose modes.
         K_test: The kernel.
 
     Returns:
         A row for each test sample (and output).
     """
-    rows = np.asarray(flat(K_test), np.float64)
+    rows = _finite_matrix(name, K_test)
     return np.asarray(multiply_transposed(problem.vectors, rows.T)).T
 
 
@@ -122,7 +123,14 @@ def check_prior(name: str, K: Any, others: tuple[int, ...]) -> Float[np.ndarray,
             f"`{name}` must be a kernel of shape {others * 2}, as the other blocks "
             f"tell, got {tuple(K.shape)}."
         )
+    return _finite_matrix(name, K)
+
+
+def _finite_matrix(name: str, K: Any) -> np.ndarray:
     matrix = np.asarray(flat(K), np.float64)
     if not np.isfinite(matrix).all():
-        raise ValueError(f"`{name}` holds NaN or infinite entries.")
+        raise ValueError(
+            f"`{name}` holds NaN or infinite entries: look for them in the samples "
+            "that the kernel was computed from."
+        )
     return matrix

@@ -19,6 +19,7 @@ from jaxtyping import Array, Real
 from .._linalg import HIGHEST
 from .._types import AnyArray
 from ..spectra import Spectrum
+from ..spectra.checking import check_symmetric
 from .checking import check_amount, check_start, check_times
 from .problem import Kernel, Outputs, decompose, flat
 from .record import Solution, assemble
@@ -76,6 +77,11 @@ def loss_flow(
         ImportError: If diffrax is not installed.
         ValueError: If something does not fit, a time is infinite, or the integration
             fails.
+
+    Reference:
+        Lee et al., "Wide neural networks of any depth evolve as linear models under
+        gradient descent", 2019 (arXiv:1902.06720); Soudry et al., "The implicit bias
+        of gradient descent on separable data", 2018 (arXiv:1710.10345).
     """
     diffrax = _diffrax()
     times, matrix, shape = _finite(t), _matrix(K), _shape(y, f_0)
@@ -142,7 +148,12 @@ def _matrix(K: Any) -> np.ndarray:
             f"between all outputs, got shape {tuple(K.shape)}."
         )
     if not np.isfinite(matrix).all():
-        raise ValueError("`K` holds NaN or infinite entries.")
+        raise ValueError(
+            "`K` holds NaN or infinite entries: look for them in the samples that it "
+            "was computed from."
+        )
+    epsilon = float(jnp.finfo(K.dtype).eps)
+    check_symmetric(np.abs(matrix - matrix.T).max(), np.abs(matrix).max(), epsilon)
     return matrix
 
 
@@ -166,6 +177,8 @@ def _check_loss(loss: Loss, outputs: Array, y: Any) -> None:
 def _check_sizes(matrix: np.ndarray, y: Any, shape: tuple[int, ...]) -> int:
     """Rows of the kernel, if labels and outputs fit them."""
     size, n = len(matrix), len(y)
+    if not np.isfinite(np.asarray(y)).all():
+        raise ValueError("`y` holds NaN or infinite values: leave out these samples.")
     total = int(np.prod(shape))
     if shape[0] != n or size not in (n, total) or len(shape) not in (1, 2):
         raise ValueError(

@@ -7,7 +7,7 @@ r"""The hard-margin classifier, to which cross-entropy turns.
 """
 
 import numpy as np
-import scipy.optimize
+import scipy
 from jaxtyping import Float
 
 from .._types import AnyArray

@@ -41,6 +41,11 @@ def max_learning_rate(
 
     Returns:
         The rate; infinite for a kernel of zeros.
+
+    Reference:
+        Polyak, "Some methods of speeding up the convergence of iteration methods",
+        1964. The CentraleSupelec lecture (class 5, January 2025) leaves the condition
+        out.
     """
     if isinstance(K, Spectrum):
         largest, n = float(K.eigenvalues[0]), K.eigenvectors.shape[0]

@@ -35,6 +35,10 @@ def ridge(
     Returns:
         The solution. Warns (`AccuracyWarning`) of modes left unlearned because their
         eigenvalue, with the ridge, cannot be told from zero.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022), where the limit of no ridge is meant;
+        `ridgeless`.
     """
     problem = pose(K, y, f_0, ridge)
     return solve(problem, inverse(problem))

@@ -12,7 +12,7 @@ from typing import Any
 
 import equinox as eqx
 import numpy as np
-import scipy.optimize
+import scipy
 
 from .checking import check_rectangle, check_start, check_targets
 from .flow import flow_factors
@@ -51,6 +51,12 @@ def early_stopping(
 ) -> EarlyStopping:
     r"""The time of gradient flow with the smallest loss on held-out samples.
 
+    $$t^* = \operatorname{argmin}_{0 \le t \le \infty} \frac{1}{2m} \sum_{i=1}^m
+    \|f_t(x_i) - y_i\|^2$$
+
+    with $f_t$ of `gradient_flow`, for the loss averaged over n samples; $m$ are held
+    out.
+
     One decomposition; the loss on 200 times, spaced evenly on a logarithmic scale
     between the time scales of the fastest and the slowest mode, and a search between
     the neighbors of the best. Samples on which a time was chosen tell nothing of the
@@ -70,7 +76,12 @@ def early_stopping(
         The time, in the units of `gradient_flow`: learning rate x steps; and losses.
 
     Raises:
-        ValueError: If something does not fit, or `f_0` is missing on one side.
+        ValueError: If something does not fit or is not finite, or `f_0` is missing on
+            one side.
+
+    Reference:
+        Yao, Rosasco and Caponnetto, "On early stopping in gradient descent learning",
+        Constructive Approximation 2007.
     """
     if (f_0 is None) != (f_0_test is None):
         raise ValueError(
@@ -81,7 +92,7 @@ def early_stopping(
     check_rectangle("K_test", K_test, problem.side, "gram(..., x_test, x)")
     wanted = check_targets(y_test)
     start = check_start(f_0_test, wanted.shape, "f_0_test")
-    seen = in_modes(problem, K_test)
+    seen = in_modes("K_test", problem, K_test)
     _check_alike(seen, wanted, problem)
     missing = (wanted if start is None else wanted - start).reshape(len(seen), -1)
 

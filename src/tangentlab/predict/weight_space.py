@@ -54,6 +54,10 @@ def weights(
     Raises:
         ValueError: If the solution is for several times, or has no counterpart in
             weight space.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025): $w_\infty - w_0 = \Phi
+        H^{-1} (Y - h_0)$, here for any coefficients.
     """
     check_callable(apply)
     n, selection = batch_size("x", x), select(params_0, trainable, scale)

@@ -23,6 +23,7 @@ from .arccosine import relu_kernel_function as relu_kernel_function
 from .complexity import rademacher_bound as rademacher_bound
 from .complexity import rademacher_bound_by_norm as rademacher_bound_by_norm
 from .complexity import rademacher_complexity as rademacher_complexity
+from .convergence import descent_residual_norm as descent_residual_norm
 from .convergence import flow_loss_bound as flow_loss_bound
 from .convergence import sgd_gradient_bound as sgd_gradient_bound
 from .convergence import sgd_steps as sgd_steps
@@ -78,6 +79,7 @@ from .networks import doubled as doubled
 from .networks import draw_two_layer as draw_two_layer
 from .networks import two_layer as two_layer
 from .networks import two_layer_both as two_layer_both
+from .networks import two_layer_kernel as two_layer_kernel
 from .quadrature import relu_expectation as relu_expectation
 from .random_labels import permuted_complexities as permuted_complexities
 from .random_labels import random_label_complexity as random_label_complexity

@@ -61,6 +61,10 @@ def search_gap(
 
     Returns:
         The largest errors met, and the parameters that have them.
+
+    Reference:
+        What it tries to break: Telgarsky, "Deep learning theory lecture notes", section
+        4, in the UBC lecture (CPSC 532S, March 2022).
     """
     check_not_negative("radius", radius)
     check_at_least("num_starts", num_starts, 1)

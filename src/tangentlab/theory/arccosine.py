@@ -135,9 +135,13 @@ def relu_kernel_function(xi: Float[AnyArray, "..."]) -> Float[Array, "..."]:
         xi: Cosines, in [-1, 1].
 
     Returns:
-        $\kappa$, from 0 at -1 to 1 at 1.
+        $\kappa$, from 0 at -1 to 1 at 1. Cosines that rounding moved out of [-1, 1] are
+        its ends; what is further out has no angle and gives NaN.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025), which prints twice this.
     """
-    xi = jnp.asarray(xi)
+    xi = _snapped(jnp.asarray(xi))
     turned = xi * (jnp.pi - jnp.arccos(xi)) / jnp.pi
     return turned + jnp.sqrt(1 - xi**2) / (2 * jnp.pi)
 
@@ -245,6 +249,10 @@ def _cosines_and_norms(
         for x, size in zip((x_1, x_2), sizes, strict=True)
     ]
     xi = jnp.matmul(units[0], units[1].T, precision=HIGHEST)
-    edge = 1 - _SNAP * jnp.finfo(xi.dtype).eps
-    xi = jnp.where(jnp.abs(xi) > edge, jnp.sign(xi), xi)
-    return xi, sizes[0] * sizes[1].T
+    return _snapped(jnp.clip(xi, -1, 1)), sizes[0] * sizes[1].T
+
+
+def _snapped(xi: Float[Array, "..."]) -> Float[Array, "..."]:
+    """Cosines, of which those a rounding away from an end are that end."""
+    near = jnp.abs(jnp.abs(xi) - 1) < _SNAP * jnp.finfo(xi.dtype).eps
+    return jnp.where(near, jnp.sign(xi), xi)

@@ -72,6 +72,26 @@ def check_at_least(name: str, value: int, least: int) -> None:
         raise ValueError(f"{_quoted(name)} must be at least {least}, got {value}.")
 
 
+def check_finite(name: str, array: Float[AnyArray, "..."]) -> None:
+    """Raise if an array holds NaN or infinity, which results would hide.
+
+    Args:
+        name: Name of the argument.
+        array: The array received.
+
+    Raises:
+        ValueError: If one entry is not a number.
+    """
+    bad = ~np.isfinite(np.asarray(array))
+    if bad.any():
+        place = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise ValueError(
+            f"{_quoted(name)} holds NaN or infinite entries, {int(bad.sum())} of "
+            f"{bad.size}, the first at {place}: look for them in the samples that it "
+            "was computed from."
+        )
+
+
 def check_signs(y: Float[AnyArray, " n"]) -> None:
     r"""Raise unless all labels are -1 or 1.
 

@@ -21,7 +21,7 @@ from jaxtyping import Array, Float
 from .._checks import check_square
 from .._linalg import HIGHEST
 from .._types import AnyArray, PRNGKey
-from .checking import check_at_least, check_not_negative
+from .checking import check_at_least, check_finite, check_not_negative
 from .estimates import MeanEstimate, mean_of
 
 
@@ -51,6 +51,7 @@ def rademacher_complexity(
         The mean and its standard error.
     """
     check_square("H", H)
+    check_finite("H", H)
     check_not_negative("radius", radius)
     check_at_least("num_draws", num_draws, 2)
     suprema = _suprema(jnp.asarray(H), key, num_draws)
@@ -70,8 +71,13 @@ def rademacher_bound(H: Float[AnyArray, "n n"], radius: float | int) -> float:
 
     Returns:
         The bound.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025); Szarek, "On the best
+        constants in the Khinchin inequality", 1976.
     """
     check_square("H", H)
+    check_finite("H", H)
     check_not_negative("radius", radius)
     trace = float(np.trace(np.asarray(H, np.float64)))
     return radius * math.sqrt(trace) / H.shape[0]
@@ -91,6 +97,9 @@ def rademacher_bound_by_norm(
 
     Returns:
         The bound.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025).
     """
     check_not_negative("max_norm", max_norm)
     check_at_least("num", num, 1)

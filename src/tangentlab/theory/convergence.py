@@ -6,7 +6,62 @@ r"""How fast training is known to go.
 
 import math
 
-from .checking import check_at_least, check_not_negative, check_positive
+import numpy as np
+from jaxtyping import Float
+
+from .._checks import check_same_rows, check_square
+from .._types import AnyArray
+from .checking import (
+    check_at_least,
+    check_finite,
+    check_not_negative,
+    check_positive,
+)
+
+
+def descent_residual_norm(
+    K: Float[AnyArray, "n n"],
+    residual: Float[AnyArray, " n"],
+    num_steps: int,
+    rate: float | int,
+) -> float:
+    r"""Distance from the targets after steps of gradient descent, mode by mode.
+
+    $$\|f_k - y\| = \sqrt{\sum_i \Big(1 - \frac{\eta \mu_i}{n}\Big)^{2 k} (v_i^\top
+      r_0)^2}, \qquad r_k = \Big(I - \frac{\eta}{n} K\Big)^k r_0$$
+
+    for the linearized network and the mean square loss $\frac{1}{2 n} \sum_i (f(x_i) -
+    y_i)^2$. Arora et al. have the same for wide networks up to a small error, with
+    $(1 - \eta \lambda_i)^{2 k}$: their loss is a sum, and their rate ours over $n$.
+    Labels in the leading modes are learned first. For the outputs themselves, momentum
+    and any number of steps: `tl.predict.gradient_descent`.
+
+    Args:
+        K: Gram matrix on the training samples, no $1/n$.
+        residual: $r_0 = f_0 - y$, or its negative.
+        num_steps: $k$.
+        rate: $\eta$.
+
+    Returns:
+        The norm of the residual.
+
+    Raises:
+        ValueError: If something does not fit or is not finite.
+
+    Reference:
+        Arora et al., "Fine-grained analysis of optimization and generalization for
+        overparameterized two-layer neural networks", ICML 2019, theorem 4.1.
+    """
+    check_square("K", K)
+    check_same_rows("K", K, "residual", residual)
+    check_finite("K", K)
+    check_finite("residual", residual)
+    check_at_least("num_steps", num_steps, 0)
+    check_positive("rate", rate)
+    mu, V = np.linalg.eigh(np.asarray(K, np.float64))
+    coordinates = V.T @ np.asarray(residual, np.float64)
+    kept = (1 - rate * mu / len(mu)) ** num_steps * coordinates
+    return float(np.linalg.norm(kept))
 
 
 def flow_loss_bound(

@@ -28,7 +28,7 @@ from typing import Any
 
 import equinox as eqx
 import numpy as np
-import scipy.optimize
+import scipy
 from jaxtyping import Float, Real
 
 from .._types import AnyArray
@@ -105,6 +105,10 @@ def effective_regularization(
 
     Returns:
         $\kappa$; 0 if there is no ridge and no more positive modes than samples.
+
+    Reference:
+        Simon, Dickens, Karkada and DeWeese, "The eigenlearning framework", TMLR 2023,
+        arXiv 2110.03922.
     """
     lam, counts = _checked_modes(eigenvalues, multiplicities)
     check_positive("num_samples", num_samples)
@@ -161,6 +165,11 @@ def predicted_risk(
 
     Raises:
         ValueError: If eigenvalues and energies do not pair, or one is below 0.
+
+    Reference:
+        Simon, Dickens, Karkada and DeWeese, "The eigenlearning framework", TMLR 2023,
+        arXiv 2110.03922; Bordelon, Canatar and Pehlevan, "Spectrum dependent learning
+        curves in kernel regression and wide neural networks", ICML 2020.
     """
     lam, counts = _checked_modes(eigenvalues, multiplicities)
     energy = np.asarray(energies, np.float64)
@@ -219,6 +228,10 @@ def learning_curve(
 
     Returns:
         The curve.
+
+    Reference:
+        Simon, Dickens, Karkada and DeWeese, "The eigenlearning framework", TMLR 2023,
+        arXiv 2110.03922.
     """
     risks = [
         predicted_risk(
@@ -252,6 +265,10 @@ def learnability_ceiling(num_samples: float | int, multiplicity: float | int) ->
 
     Returns:
         $\min(1, n / N)$.
+
+    Reference:
+        Simon, Dickens, Karkada and DeWeese, "The eigenlearning framework", TMLR 2023,
+        arXiv 2110.03922: conservation of learnability.
     """
     check_not_negative("num_samples", num_samples)
     check_positive("multiplicity", multiplicity)

@@ -69,6 +69,10 @@ def near_hinge_bound(width: int, threshold: float | int, failure: float | int) -
 
     Returns:
         The bound on the number of units.
+
+    Reference:
+        Telgarsky, "Deep learning theory lecture notes", section 4, in the proof of
+        lemma 4.1.
     """
     check_at_least("width", width, 1)
     check_not_negative("threshold", threshold)
@@ -109,6 +113,10 @@ def flip_count_bound(radius: float | int, width: int, failure: float | int) -> f
 
     Returns:
         The bound on the number of units, never above $m$.
+
+    Reference:
+        Telgarsky, "Deep learning theory lecture notes", section 4, in the proof of
+        lemma 4.1.
     """
     check_not_negative("radius", radius)
     threshold = (radius**2 / width) ** (1 / 3)
@@ -134,6 +142,10 @@ def gap_from_flips(
 
     Returns:
         The bound.
+
+    Reference:
+        Telgarsky, "Deep learning theory lecture notes", section 4, in the proof of
+        lemma 4.1.
     """
     check_not_negative("distance", distance)
     check_not_negative("num_flips", num_flips)

@@ -18,12 +18,12 @@ import math
 
 import jax.numpy as jnp
 import numpy as np
-import scipy.integrate
+import scipy
 from jaxtyping import Array, Float
 
 from .._checks import check_same_rows
 from .._types import AnyArray
-from .checking import check_at_least
+from .checking import check_at_least, check_finite
 
 
 def chain_loss(w: Float[Array, " l"]) -> Float[Array, ""]:
@@ -34,6 +34,9 @@ def chain_loss(w: Float[Array, " l"]) -> Float[Array, ""]:
 
     Returns:
         The loss.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022).
     """
     return (jnp.prod(w) - 1) ** 2 / 2
 
@@ -65,6 +68,10 @@ def chain_hessian(w: Float[Array, " l"]) -> Float[Array, "l l"]:
 
     Returns:
         The matrix.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Kawaguchi, "Deep learning without poor
+        local minima", NeurIPS 2016.
     """
     one = jnp.eye(len(w), dtype=bool)
     without = _product_without(w, one)
@@ -95,6 +102,10 @@ def chain_escape_time(
 
     Raises:
         ValueError: If start and level are not 0 < start^depth < level < 1.
+
+    Reference:
+        Du et al., "Gradient descent can take exponential time to escape saddle points",
+        NeurIPS 2017, for the question; the integral is that of a chain.
     """
     check_at_least("depth", depth, 1)
     if not (0 < start and start**depth < level < 1):
@@ -122,6 +133,11 @@ def relu_unit_loss(w: Float[Array, "..."]) -> Float[Array, "..."]:
 
     Returns:
         The loss.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Ding, Li and Sun, "Sub-optimal local
+        minima exist for neural networks with almost all non-linear activations", 2019,
+        for others.
     """
     return (jnp.maximum(w, 0) - 1) ** 2 / 2
 
@@ -143,7 +159,10 @@ def relu_unit_descent(start: float | int, rate: float | int, num_steps: int) -> 
         $w_k$.
 
     Raises:
-        ValueError: If the rate is not between 0 and 1.
+        ValueError: If the rate is not between 0 and 1, or the start is no number.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022).
     """
     if not 0 < rate < 1:
         raise ValueError(
@@ -151,6 +170,8 @@ def relu_unit_descent(start: float | int, rate: float | int, num_steps: int) -> 
             "flat side."
         )
     check_at_least("num_steps", num_steps, 0)
+    if not math.isfinite(start):
+        raise ValueError(f"`start` must be a finite number, got {start}.")
     return start if start <= 0 else 1 - (1 - rate) ** num_steps * (1 - start)
 
 
@@ -165,6 +186,9 @@ def stuck_probability(num_units: int) -> float:
 
     Returns:
         $2^{-m}$.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022), which has one unit.
     """
     check_at_least("num_units", num_units, 1)
     return 0.5**num_units
@@ -179,7 +203,8 @@ def linear_network_minimum(
 
     Least squares, whose fitted values lose all but their $r$ leading singular
     directions (Eckart and Young). Every local minimum of a deep linear network has this
-    loss.
+    loss. For convex losses other than the square, Laurent and von Brecht want hidden
+    widths not below the smaller of inputs and outputs.
 
     Args:
         x: Inputs, as rows.
@@ -190,9 +215,13 @@ def linear_network_minimum(
         The loss.
 
     Reference:
-        Kawaguchi, "Deep learning without poor local minima", NeurIPS 2016.
+        Kawaguchi, "Deep learning without poor local minima", NeurIPS 2016; Laurent and
+        von Brecht, "Deep linear networks with arbitrary loss: all local minima are
+        global", ICML 2018.
     """
     check_same_rows("x", x, "y", y)
+    check_finite("x", x)
+    check_finite("y", y)
     check_at_least("width", width, 1)
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
     fitted = x @ np.linalg.lstsq(x, y, rcond=None)[0]

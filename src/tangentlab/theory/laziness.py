@@ -112,6 +112,10 @@ def laziness_of(
 
     Raises:
         ValueError: If the targets do not have the shape of the outputs.
+
+    Reference:
+        Chizat, Oyallon and Bach, "On lazy training in differentiable programming",
+        NeurIPS 2019, section 1.1.
     """
     outputs = apply(params, x)
     if jnp.shape(y) != outputs.shape:

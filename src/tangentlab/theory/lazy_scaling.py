@@ -122,6 +122,10 @@ def equivalent_weight_scale(scale: float | int, degree: float | int) -> float:
 
     Returns:
         $\alpha^{1/q}$.
+
+    Reference:
+        Chizat, Oyallon and Bach, "On lazy training in differentiable programming",
+        NeurIPS 2019.
     """
     check_positive("scale", scale)
     check_positive("degree", degree)

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import scipy.integrate
+import scipy
 from jaxtyping import Array, Float
 
 from .._types import AnyArray, Apply, Inputs, Params

@@ -2,8 +2,7 @@
 
 import math
 
-import scipy.integrate
-import scipy.special
+import scipy
 
 from .checking import check_at_least
 

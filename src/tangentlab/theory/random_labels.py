@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from .._checks import check_square
 from .._types import AnyArray, PRNGKey
-from .checking import check_at_least
+from .checking import check_at_least, check_finite
 from .solving import inverse_forms, inverse_trace
 
 
@@ -46,6 +46,7 @@ def random_label_floor(H: Float[AnyArray, "n n"]) -> float:
         $n^2 / \operatorname{tr} H$.
     """
     check_square("H", H)
+    check_finite("H", H)
     return H.shape[0] ** 2 / float(np.trace(np.asarray(H, np.float64)))
 
 
@@ -70,6 +71,10 @@ def permuted_complexities(
 
     Returns:
         A complexity for each permutation.
+
+    Reference:
+        Zhang et al., "Understanding deep learning requires rethinking generalization",
+        ICLR 2017, for the question.
     """
     check_at_least("num", num, 1)
     keys = jax.random.split(key, num)

@@ -8,13 +8,13 @@ r"""Modes of a sample for eigenlearning, and test error from training data alone
 
 import equinox as eqx
 import numpy as np
-import scipy.linalg
+import scipy
 from jaxtyping import Float
 
 from .._checks import check_same_rows, check_square
 from .._types import AnyArray
 from ..spectra import Spectrum, energy
-from .checking import check_not_negative
+from .checking import check_finite, check_not_negative
 from .solving import cholesky
 
 
@@ -121,6 +121,10 @@ def leave_one_out_error(
 
     Returns:
         The error, an estimate for $n - 1$ samples without bias.
+
+    Reference:
+        Allen, "The relationship between variable selection and data augmentation and a
+        method for prediction", Technometrics 1974.
     """
     inverse = _inverse(K, y, ridge)
     dual = inverse @ np.asarray(y, np.float64)
@@ -132,6 +136,7 @@ def _inverse(
 ) -> Float[np.ndarray, "n n"]:
     check_square("K", K)
     check_same_rows("K", K, "y", y)
+    check_finite("y", y)
     check_not_negative("ridge", ridge)
     L = cholesky(K, ridge)
     return scipy.linalg.cho_solve((L, True), np.eye(len(L)))

@@ -1,12 +1,12 @@
 r"""Quadratic forms with the inverse of a Gram matrix, refused where it has none."""
 
 import numpy as np
-import scipy.linalg
+import scipy
 from jaxtyping import Float
 
 from .._checks import check_same_rows, check_square
 from .._types import AnyArray
-from .checking import check_not_negative
+from .checking import check_finite, check_not_negative
 
 _LEAST = 10 * np.finfo(np.float64).eps  # reciprocal condition numbers that are noise
 
@@ -27,6 +27,7 @@ def inverse_forms(
         One number a column.
     """
     check_same_rows("K", K, "Y", Y)
+    check_finite("Y", Y)
     L = cholesky(K, jitter)
     solved = scipy.linalg.solve_triangular(L, np.asarray(Y, np.float64), lower=True)
     return (solved**2).sum(axis=0)
@@ -60,9 +61,11 @@ def cholesky(
         The lower triangular factor.
 
     Raises:
-        ValueError: If the matrix is not positive definite, or singular up to rounding.
+        ValueError: If the matrix is not finite, not positive definite, or singular up
+            to rounding.
     """
     check_square("K", K)
+    check_finite("K", K)
     check_not_negative("jitter", jitter)
     full = np.asarray(K, np.float64)
     full = full + jitter * np.eye(len(full))

@@ -15,7 +15,8 @@ from collections.abc import Callable
 
 import jax.numpy as jnp
 import numpy as np
-import scipy.special
+import scipy
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from .._types import AnyArray
@@ -37,9 +38,22 @@ def with_constant_coordinate(x: Float[AnyArray, "n d"]) -> Float[Array, "n e"]:
 
     Returns:
         Points of unit norm with one more coordinate.
+
+    Raises:
+        ValueError: If a point is 0, which has no place on the sphere.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Telgarsky, "Deep learning theory
+        lecture notes", section 4.
     """
     x = jnp.asarray(x)
-    unit = x / jnp.linalg.norm(x, axis=1, keepdims=True)
+    norms = jnp.linalg.norm(x, axis=1, keepdims=True)
+    if not isinstance(norms, Tracer) and not bool((norms > 0).all()):
+        raise ValueError(
+            f"`x` holds a point that is 0, in row {int(jnp.argmin(norms))}, which has "
+            "no direction: leave it out, or shift the data."
+        )
+    unit = x / norms
     ones = jnp.ones((len(x), 1), x.dtype)
     return jnp.concatenate([unit, ones], axis=1) / 2**0.5
 
@@ -55,6 +69,10 @@ def harmonic_multiplicity(dim: int, degree: int) -> int:
 
     Returns:
         The dimension of the space.
+
+    Reference:
+        Atkinson and Han, "Spherical harmonics and approximations on the unit sphere",
+        2012.
     """
     check_at_least("dim", dim, 2)
     check_at_least("degree", degree, 0)
@@ -85,6 +103,10 @@ def zonal_eigenvalues(
     Returns:
         $\lambda_0, \lambda_1, \dots$. Rounding, about 1e-15 of $\kappa(1)$ for a kernel
         in float64, may leave an eigenvalue of 0 slightly below it.
+
+    Reference:
+        Atkinson and Han, "Spherical harmonics and approximations on the unit sphere",
+        2012.
     """
     check_at_least("dim", dim, 2)
     check_at_least("num", num, 1)
@@ -143,6 +165,10 @@ def universality_coefficients(num: int) -> Float[np.ndarray, " k"]:
 
     Returns:
         The coefficients.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Steinwart, "On the influence of the
+        kernel on the consistency of support vector machines", JMLR 2001.
     """
     check_at_least("num", num, 1)
     g = [(3 / 4) ** -0.5, (3 / 4) ** -0.5 * 2 / 3]

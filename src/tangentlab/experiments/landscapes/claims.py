@@ -12,6 +12,8 @@ from ..stages.findings import judged, over_draws, verdict_of
 _MOVED = 1e-12
 _REACHED = 1e-6
 _ZERO = 1e-10
+FITTED = 1e-4
+"""Loss, over that of the output 0, below which a student has found the minimum."""
 CONVERGED = 1e-7
 """Norm of the gradient below which a descent has converged."""
 

@@ -1,6 +1,7 @@
 r"""Where gradient descent gets stuck, and where it does not.
 
-One ReLU unit has a flat bad minimum, a sum of them is stuck with probability $2^{-m}$.
+One ReLU unit has a flat bad minimum, a sum of them is stuck with probability $2^{-m}$,
+and networks that learn from a small one find the global minimum the wider they are.
 Deep linear networks have saddles, at 0 even without negative curvature, and no bad
 minimum: every descent that converges is at the global value, and leaving the saddle
 takes longer with depth. Stochastic gradients become small at the rate of the theorem.
@@ -22,6 +23,7 @@ from ..._progress import progress_bar
 from ...store import RunFolder
 from .linear_networks import descend_networks, escape_time
 from .stochastic import best_gradients
+from .students import student_losses
 from .units import descend_units, stuck_shares
 
 
@@ -35,6 +37,14 @@ class Landscapes:
     """Numbers of ReLU units in a sum, for the chance to be stuck."""
     num_draws: int = 20_000
     """Starts for each of these."""
+    student_widths: tuple[int, ...] = (2, 3, 4, 6, 8, 12, 16, 32, 64)
+    """Hidden units of ReLU networks that learn the outputs of a smaller one."""
+    teacher_units: int = 2
+    """Hidden units of that one, at most as many as the students have."""
+    student_starts: int = 200
+    """Random starts of each width, each with samples and a teacher of its own."""
+    student_steps: int = 10_000
+    """Steps of gradient descent from each."""
     depths: tuple[int, ...] = (2, 3, 4)
     """Weight matrices of deep linear networks."""
     width: int = 2
@@ -69,6 +79,7 @@ def run(config: Landscapes, folder: RunFolder, *, progress: bool) -> None:
     parts = {
         "unit": _unit,
         "stuck": _stuck,
+        "students": _students,
         "saddle": _saddles,
         "networks": _networks,
         "escape": _escapes,
@@ -82,6 +93,7 @@ def run(config: Landscapes, folder: RunFolder, *, progress: bool) -> None:
             advance(1)
     folder.log(
         stuck_share=folder.arrays("stuck")["shares"],
+        student_loss=np.median(folder.arrays("students")["losses"], axis=1),
         escape_time=folder.arrays("escape")["measured"],
         final_loss=folder.arrays("networks")["losses"][:, :, -1],
     )
@@ -97,6 +109,14 @@ def _stuck(config: Landscapes) -> dict[str, np.ndarray]:
     shares = stuck_shares(config.units, config.num_draws, 0.9, 100, rng)
     expected = np.array([theory.stuck_probability(num) for num in config.units])
     return {"shares": shares, "expected": expected}
+
+
+def _students(config: Landscapes) -> dict[str, np.ndarray]:
+    options = config.teacher_units, config.student_starts, config.student_steps
+    made = [
+        student_losses(width, *options, config.seed) for width in config.student_widths
+    ]
+    return {"losses": np.stack(made)}
 
 
 def _saddles(config: Landscapes) -> dict[str, np.ndarray]:
@@ -155,10 +175,25 @@ def _sgd(config: Landscapes) -> dict[str, np.ndarray]:
 
 
 def _check(config: Landscapes) -> None:
-    counts = ("num_starts", "num_draws", "width", "network_starts", "sgd_runs")
+    counts = (
+        "num_starts",
+        "num_draws",
+        "teacher_units",
+        "student_starts",
+        "student_steps",
+        "width",
+        "network_starts",
+        "sgd_runs",
+    )
     for name in counts:
         if getattr(config, name) < 1:
             raise ValueError(f"{name} must be at least 1, got {getattr(config, name)}.")
+    if min(config.student_widths, default=0) < config.teacher_units:
+        raise ValueError(
+            "student_widths must not be empty nor below teacher_units = "
+            f"{config.teacher_units}, where 0 is no minimum, got "
+            f"{config.student_widths}."
+        )
     if config.network_steps < 100 or config.network_steps % 100:
         raise ValueError(
             f"network_steps must be a multiple of 100, got {config.network_steps}."

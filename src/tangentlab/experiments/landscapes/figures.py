@@ -8,7 +8,7 @@ from ...analysis import accuracy_interval
 from ...report.style import INK, MUTED, NETWORK, style
 from ...store import Run
 from ..stages.panels import COLORS, curve_with_spread, new_figure, plain_ticks
-from .claims import Measured
+from .claims import FITTED, Measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +32,41 @@ def minimum_figure(run: Run, measured: Measured) -> "Figure":
         left, right = figure.subplots(1, 2)
         _draw_unit(left, measured)
         _draw_stuck(right, run)
+        return figure
+
+
+def student_figure(run: Run) -> "Figure":
+    """How often students find the global minimum, and where they end, by width.
+
+    Args:
+        run: A finished run.
+
+    Returns:
+        The figure.
+    """
+    losses, widths = run.arrays("students")["losses"], run.config.student_widths
+    shares = (losses < FITTED).mean(axis=1)
+    low, high = accuracy_interval(shares, losses.shape[1])
+    with style():
+        figure = new_figure()
+        left, right = figure.subplots(1, 2)
+        left.vlines(widths, low, high, color=COLORS[0], linewidth=4, alpha=0.35)
+        left.plot(widths, shares, "o-", color=COLORS[0])
+        left.set(xscale="log", ylim=(0, 1.04))
+        left.set_ylabel("share of starts that fit")
+        left.set_title("wide networks succeed", fontsize=11)
+        spread = np.exp(np.random.default_rng(0).uniform(-0.08, 0.08, losses.shape))
+        places = np.array(widths)[:, None] * spread
+        shown = np.maximum(losses, 1e-16)
+        right.loglog(places, shown, ".", color=COLORS[0], alpha=0.25, markersize=4)
+        dots = {"color": MUTED, "linewidth": 1.2, "linestyle": (0, (1, 2))}
+        right.axhline(FITTED, label="fits below", **dots)
+        right.legend(loc="lower right")
+        right.set_ylabel("loss at the end, relative")
+        right.set_title("where each start ends", fontsize=11)
+        for ax in (left, right):
+            ax.set_xlabel("hidden units")
+            plain_ticks(ax, widths)
         return figure
 
 

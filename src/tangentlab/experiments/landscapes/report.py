@@ -6,7 +6,7 @@ from ...report.page import Highlight, Report, Section
 from ...report.tables import Column, Row, Table
 from ...store import Run
 from . import figures
-from .claims import CONVERGED, Measured, claims, read_measured
+from .claims import CONVERGED, FITTED, Measured, claims, read_measured
 
 
 def report(run: Run) -> Report:
@@ -65,6 +65,16 @@ def _sections(run: Run, measured: Measured) -> tuple[Section, ...]:
             "(1, 1), and gradient descent never leaves it. Right: a sum of m units is "
             "stuck only if all of them are; bars are Wilson's 95 % intervals.",
             {"minimum": figures.minimum_figure(run, measured)},
+        ),
+        Section(
+            "Width and the success of descent",
+            f"ReLU networks learn the outputs of one with {run.config.teacher_units} "
+            "units, so that the global minimum is 0 at every width. Left: the share of "
+            f"{run.config.student_starts} random starts whose loss falls below "
+            f"{FITTED:g} of that of the output 0 within "
+            f"{run.config.student_steps:,} steps, with Wilson's 95 % intervals. Right: "
+            "where each of them ends.",
+            {"students": figures.student_figure(run)},
         ),
         Section(
             "Deep linear networks have no bad minimum",

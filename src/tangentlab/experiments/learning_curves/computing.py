@@ -21,7 +21,8 @@ import numpy as np
 
 from ..._progress import progress_bar
 from ...store import RunFolder
-from .images import image_curves, load_images, network_errors
+from .images import image_curves, load_images
+from .networks import network_errors
 from .sphere import sphere_curves
 from .widths import width_curve
 
@@ -47,9 +48,11 @@ class LearningCurves:
     image_sizes: tuple[int, ...] = (15, 30, 60, 120, 240)
     """Numbers of training images."""
     network_width: int = 256
-    """Hidden units of the finite network on the same tasks; 0 for none."""
+    """Hidden units of finite networks on the same tasks; 0 for none."""
     network_steps: int = 400
-    """Steps of gradient descent it takes."""
+    """Steps of gradient descent they take."""
+    network_seeds: int = 3
+    """Their initializations."""
     num_train: int = 100
     """Training images for errors against width."""
     widths: tuple[int, ...] = (
@@ -109,8 +112,14 @@ def _images(config: LearningCurves) -> dict[str, np.ndarray]:
     sizes = config.image_sizes
     curves = image_curves(images, sizes, config.draws, config.seed)
     if config.network_width:
-        width, steps = config.network_width, config.network_steps
-        curves["network"] = network_errors(images, sizes, width, steps, config.seed)
+        curves["network"] = network_errors(
+            images,
+            sizes,
+            width=config.network_width,
+            steps=config.network_steps,
+            seeds=config.network_seeds,
+            seed=config.seed,
+        )
     return {**curves, "names": np.array(images.names)}
 
 
@@ -132,6 +141,12 @@ def _check(config: LearningCurves) -> None:
         raise ValueError(
             f"dim must be at least 3, draws at least 1 and degrees at most 8, got "
             f"{config.dim}, {config.draws} and {config.degrees}."
+        )
+    if config.network_width and min(config.network_steps, config.network_seeds) < 1:
+        raise ValueError(
+            "network_steps and network_seeds must be at least 1, got "
+            f"{config.network_steps} and {config.network_seeds}: for no network pass "
+            "network_width = 0."
         )
     most = max(*config.image_sizes, config.num_train)
     if config.num_images < 2 * most:

@@ -7,9 +7,8 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from ... import data, infinite, predict, tasks, theory
+from ... import data, infinite, predict, theory
 from ...spectra import spectrum
-from ...training import Recipe, train
 
 _RIDGE = 1e-3
 
@@ -96,49 +95,6 @@ def image_curves(
         "predicted": np.stack(predicted),
         "measured": np.moveaxis(np.array(measured), 1, 2),
     }
-
-
-def network_errors(
-    images: Images, sizes: tuple[int, ...], width: int, steps: int, seed: int
-) -> Float[np.ndarray, "t s"]:
-    """The same errors of a finite network, trained by full-batch gradient descent.
-
-    Args:
-        images: The sample.
-        sizes: Numbers of training samples.
-        width: Of its two hidden layers.
-        steps: Of gradient descent with momentum, at the largest stable rate without.
-        seed: Decides initialization and samples, as in the first draw of the kernel.
-
-    Returns:
-        Mean squared errors on the images left out.
-    """
-    x = images.x.astype(np.float32)
-    network = infinite.fc(2, width)
-    model = network.model(x.shape[1:])
-    key = jax.random.key(seed)
-    params = jax.tree.map(lambda w: w.astype(np.float32), model.init(key))
-    order = np.random.default_rng([seed, 0]).permutation(len(x))
-    ntk = np.asarray(network.ntk(x[order[: max(sizes)]]), np.float64)
-    errors = []
-    for n in sizes:
-        dataset = data.from_arrays(x[order], np.zeros(len(x), np.int32), num_train=n)
-        made = [
-            tasks.from_labels(dataset, y[order].astype(np.float32), regression=True)
-            for y in images.Y.T
-        ]
-        rate = predict.max_learning_rate(ntk[:n, :n])
-        recipe = Recipe(
-            epochs=steps,
-            batch_size=n,
-            learning_rate=rate / 2,
-            schedule="constant",
-            loss="square",
-        )
-        history = train(model, params, made, recipe, key=key)
-        left = np.asarray(history.outputs)[:, n:] - images.Y[order[n:]].T
-        errors.append((left**2).mean(axis=1))
-    return np.stack(errors, axis=1)
 
 
 def _regress(images: Images, order: np.ndarray, n: int) -> Float[np.ndarray, " t"]:

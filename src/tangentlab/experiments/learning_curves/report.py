@@ -72,8 +72,8 @@ def _sections(run: Run) -> tuple[Section, ...]:
         Section(
             "On images",
             "Labels are signs of eigenfunctions of the kernel, or halved classes; "
-            "predictions take the labels' own coefficients on all modes. Crosses: a "
-            "finite network trained on the same images, which need not follow.",
+            "predictions take the labels' own coefficients on all modes. Crosses: "
+            "finite networks trained on the same images, which need not follow.",
             {"images": _image_figure(run)},
         ),
         Section(
@@ -94,7 +94,8 @@ def _draw_curves(ax: "Axes", sizes, saved: dict, names: list[str]) -> None:
         options = {"color": color, "marker": "o", "linestyle": "none"}
         curve_with_spread(ax, sizes, saved["measured"][:, row], **options)
         if "network" in saved:
-            ax.plot(sizes, saved["network"][row], "x", color=color, markeredgewidth=2)
+            options |= {"marker": "x", "markeredgewidth": 2}
+            curve_with_spread(ax, sizes, saved["network"][:, row], **options)
     ax.set_xlabel("training samples")
     ax.set_ylabel("mean squared test error")
     plain_ticks(ax, sizes)
@@ -121,7 +122,7 @@ def _image_figure(run: Run) -> "Figure":
         ax = figure.subplots()
         _draw_curves(ax, run.config.image_sizes, saved, [*map(str, saved["names"])])
         if "network" in saved:
-            options = {"color": INK, "markeredgewidth": 2, "label": "finite network"}
+            options = {"color": INK, "markeredgewidth": 2, "label": "finite networks"}
             ax.plot([], [], "x", **options)
         ax.axhline(1, color=MUTED, linewidth=1.2, linestyle=(0, (1, 2)))
         figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper")
@@ -172,12 +173,20 @@ def _table(run: Run) -> Table:
             for column, n in enumerate(sizes):
                 predicted = saved["predicted"][row, column]
                 measured = saved["measured"][:, row, column].mean()
-                rows.append(Row((name, n, float(predicted), float(measured))))
+                network = None
+                if "network" in saved:
+                    network = float(saved["network"][:, row, column].mean())
+                cells = float(predicted), float(measured), network
+                rows.append(Row((name, n, *cells)))
     columns = (
         Column("target", align="left"),
         Column("samples", "d"),
         Column("predicted", ".3f"),
         Column("measured", ".3f"),
+        Column("networks", ".3f"),
     )
-    caption = f"Mean squared test error, measured over {run.config.draws} draws."
+    caption = (
+        f"Mean squared test error of kernel regression, predicted and measured over "
+        f"{run.config.draws} draws, and of trained networks."
+    )
     return Table(columns, tuple(rows), caption)

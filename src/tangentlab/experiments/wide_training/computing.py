@@ -4,7 +4,8 @@ Networks of each width are trained by full-batch gradient descent on square loss
 their tangent kernel and their linearization would have done is known in closed form:
 regression with the kernel at initialization, and with that of infinite width. Recorded
 are how much the kernel changed on the way, and how far the trained network is from both
-at test samples.
+at test samples; and likewise for networks whose output is multiplied by a small number,
+against that number.
 
 References: Lee et al., "Wide neural networks of any depth evolve as linear models under
 gradient descent", NeurIPS 2019; Arora et al., "On exact computation with an infinitely
@@ -24,6 +25,7 @@ from ..._progress import progress_bar
 from ...infinite import Erf, Layer, Relu, Tanh, fc
 from ...store import RunFolder
 from ..stages.points import Points, draw_points
+from .multipliers import multiplied_gaps
 from .training import Trained, train_width
 
 Activation = Literal["tanh", "erf", "relu"]
@@ -58,6 +60,12 @@ class WideTraining:
     """Steps of gradient descent, at half the largest stable rate of infinite width."""
     num_looks: int = 10
     """How often the kernel is looked at on the way, evenly spread."""
+    multipliers: tuple[float, ...] = (1.0, 0.5, 0.25, 0.125, 0.0625)
+    """Factors of the output, against which the distance to the infinite kernel is
+    measured as well, with twice the steps at a quarter of the rate, since small
+    factors let the kernel grow; may be empty."""
+    multiplier_widths: tuple[int, ...] = (128, 512, 2048)
+    """Units of each hidden layer there."""
     seeds: int = 10
     """Initializations of each width; five are needed for a verdict."""
     seed: int = 0
@@ -76,7 +84,8 @@ def run(config: WideTraining, folder: RunFolder, *, progress: bool) -> None:
     with jax.enable_x64(True):
         points = _points(config)
         rates = {}
-        total = len(config.activations) * len(config.widths)
+        each = len(config.widths) + len(_multiplied_widths(config))
+        total = len(config.activations) * each
         with progress_bar("Widths", total, show=progress, unit="widths") as advance:
             for activation in config.activations:
                 rates[activation] = _compute(
@@ -110,7 +119,30 @@ def _compute(config, points: Points, activation: str, folder: RunFolder, advance
             )
             folder.save_arrays(name, **_compare(trained, points, K, rate, config))
         advance(1)
+    slow, steps = rate / 4, 2 * config.num_steps
+    fitted = predict.gradient_descent(K.train, points.y, steps, slow)
+    regression = predict.evaluate(fitted, K.test_train)
+    for width in _multiplied_widths(config):
+        name = multiplied_name(activation, width)
+        if not folder.has_arrays(name):
+            layer = network(config, activation, width)
+            options = config.multipliers, keys, slow, steps, regression
+            folder.save_arrays(name, **multiplied_gaps(layer, points, *options))
+        advance(1)
     return rate
+
+
+def multiplied_name(activation: str, width: int) -> str:
+    """Name of the arrays of networks whose output is multiplied.
+
+    Args:
+        activation: Name of the nonlinearity.
+        width: Units of each hidden layer.
+
+    Returns:
+        Such as `tanh-multiplied-512`.
+    """
+    return f"{activation}-multiplied-{width}"
 
 
 def network(config: WideTraining, activation: str, width: int) -> Layer:
@@ -157,6 +189,10 @@ def _size(values: np.ndarray) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
+def _multiplied_widths(config: WideTraining) -> tuple[int, ...]:
+    return config.multiplier_widths if config.multipliers else ()
+
+
 def _points(config: WideTraining) -> Points:
     return draw_points(
         config.data,
@@ -174,6 +210,10 @@ def _check(config: WideTraining) -> None:
     if len(set(config.widths)) < 2:
         raise ValueError(
             f"A slope needs two different widths at least, got {config.widths}."
+        )
+    if min(config.multipliers, default=1.0) <= 0:
+        raise ValueError(
+            f"multipliers must be numbers above 0, got {config.multipliers}."
         )
     if not 1 <= config.num_looks <= config.num_steps or config.seeds < 1:
         raise ValueError(

@@ -11,6 +11,7 @@ from ...report.tables import Column, Row, Table
 from ...store import Run
 from ..stages.scaling import slope
 from .claims import Widths, change_slope, claims, read_results
+from .multiplier_figure import multiplier_section
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,7 +58,7 @@ def _summary(run: Run, results: tuple[Widths, ...]) -> str:
 
 
 def _sections(run: Run, results: tuple[Widths, ...]) -> tuple[Section, ...]:
-    return (
+    made = [
         Section(
             "The kernel stays where it was",
             "Relative change of the tangent kernel in Frobenius norm. Left, at the end "
@@ -74,7 +75,10 @@ def _sections(run: Run, results: tuple[Widths, ...]) -> tuple[Section, ...]:
             "initialization, of order one over the root of the width.",
             {"regression": _gap_figure(results)},
         ),
-    )
+    ]
+    if run.config.multipliers and run.config.multiplier_widths:
+        made.append(multiplier_section(run))
+    return tuple(made)
 
 
 def _change_figure(run: Run, results: tuple[Widths, ...]) -> "Figure":
