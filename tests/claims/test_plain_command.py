@@ -15,11 +15,27 @@ def test_it_verifies_and_prints_the_verdicts(plan, tmp_path, capsys):
     assert "FAILED" in capsys.readouterr().out
 
 
+def test_it_computes_first_and_judges_later(plan, tmp_path, capsys):
+    plan(toss("D1"), toss("D1", model="lenet"))
+    output = f"output={tmp_path / 'here'}"
+    assert main([output, "draw=false", "only=mlp", "minutes=5"]) == 0
+    assert "[1/1] toss, MLP on coins: computed (" in capsys.readouterr().out
+    assert not (tmp_path / "here" / "report.html").exists()
+    assert main([output, "minutes=0", f"numbers={tmp_path / 'numbers'}"]) == 1
+    shown = capsys.readouterr().out
+    assert "LeNet on coins: not begun, the time given was over" in shown
+    assert str(tmp_path / "numbers" / "toss-mlp-on-coins.jsonl") in shown
+
+
 @pytest.mark.parametrize(
     ("word", "message"),
     [
         ("gpu", "Options are written OPTION=VALUE, got 'gpu'"),
-        ("size=gpu", "Unknown option 'size'. Known: claim, output, scale"),
+        (
+            "size=gpu",
+            "Unknown option 'size'. Known: claim, draw, minutes, ",
+        ),
+        ("draw=no", "Unknown draw 'no'. Known: false, true"),
         ("scale=huge", "Unknown scale 'huge'. Known: gpu, laptop, smoke"),
     ],
 )

@@ -57,9 +57,12 @@ def test_run_folder_holds_all_that_was_computed(outcome):
         assert np.isfinite(run.arrays(name)["cosine"]).all()
     spectrum = run.arrays("spectrum-42")
     assert spectrum["eigenvalues"].shape == spectrum["overlap"].shape == (240,)
-    signs = tasks["eigenvectors"] > 0
-    np.testing.assert_array_equal(signs.T, tasks["labels"])
-    np.testing.assert_allclose(signs.mean(axis=0), tasks["balance"], atol=1e-6)
+    labels = tasks["labels"]
+    np.testing.assert_allclose(labels.mean(axis=1), tasks["balance"], atol=1e-6)
+    assert tasks["lowest"].shape == tasks["highest"].shape == (3, 5)
+    for name, label in (("lowest", False), ("highest", True)):
+        ends = np.take_along_axis(labels[1:], tasks[name][1:], axis=1)
+        assert (ends == label).all()
     np.testing.assert_allclose(tasks["energy"].sum(axis=0), 1, rtol=1e-5)
     facts, *lines = run.metrics()
     assert (facts["num_train"], facts["num_test"], facts["seeds"]) == (180, 60, [42])

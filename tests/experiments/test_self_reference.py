@@ -18,6 +18,8 @@ from tangentlab.experiments.self_reference import (
 from tangentlab.experiments.self_reference.claims import claims
 from tangentlab.experiments.self_reference.results import Results, read_results
 from tangentlab.experiments.stages import opening
+from tangentlab.experiments.stages.opening import make_keys
+from tangentlab.experiments.stages.seeds import Seed
 
 TOY = SelfReference(
     num_samples=160,
@@ -85,14 +87,17 @@ def test_all_sources_are_learned_from_one_start(run):
     assert figures == ["sources", "indices"]
 
 
-def test_what_rounding_hides_is_missing_and_not_learned_from():
+def test_what_rounding_hides_is_missing_and_not_learned_from(tmp_path):
     n, m = 30, 20
     V, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(n, n)))
     K = ((V[:, :5] * np.array([9.0, 7, 5, 3, 1])) @ V[:, :5].T).astype(np.float32)
     x = np.zeros((n, 2), np.float32)
     dataset = tl.data.Dataset(x, np.zeros(n, np.int32), ("any",), m)
+    model, keys = tl.models.build("mlp", (2,)), make_keys(0)
+    folder = store.RunFolder(tmp_path / "now", tmp_path / "then")
+    seed = Seed(0, model, model.init(keys.init), dataset, keys.batches, folder)
     for labels in (
-        sources.labels_of(K, dataset, [1, 12]),
+        sources.labels_of(seed, K, [1, 12], "float32"),
         sources.labels_extended(K, dataset, [1, 12]),
     ):
         assert labels.missing.tolist() == [False, True]

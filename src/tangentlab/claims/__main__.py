@@ -1,7 +1,12 @@
 """`python -m tangentlab.claims [scale=SCALE] [claim=D1,D2] [output=DIR]`, plainly.
 
 For machines on which the packages of the command line are not installed; else the same
-as `tangentlab verify`.
+as `tangentlab verify`. Options beside these:
+
+    only=lenet,cifar10   runs of these experiments, networks or data sets alone
+    minutes=9            begin no run that would not end in time; 0 judges what is there
+    draw=false           compute alone: no figures, pages or verdicts
+    numbers=DIR          write the numbers of all runs there, as JSON lines
 """
 
 import sys
@@ -11,11 +16,15 @@ from typing import Any, cast
 
 from .._checks import check_known
 from ..report.tables import to_text
+from .numbers import write_numbers
 from .records import Performed
+from .running import compute
 from .scales import Scale
 from .tables import run_line, short_table
 from .verifying import verify
 from .writing import files_of
+
+_OPTIONS = ("scale", "claim", "only", "minutes", "draw", "output", "numbers")
 
 
 def main(words: Sequence[str]) -> int:
@@ -26,25 +35,42 @@ def main(words: Sequence[str]) -> int:
 
     Returns:
         Exit status: 0 if all that was planned was measured.
-
-    Raises:
-        ValueError: For a word that is no option.
     """
-    options: dict[str, Any] = {"scale": "smoke", "claim": "", "output": ""}
+    given = _read(words)
+    scale = cast(Scale, given.get("scale", "smoke"))
+    folder = Path(given.get("output") or f"runs/verify-{scale}")
+    options: dict[str, Any] = {
+        "claims": _words(given.get("claim", "")),
+        "only": _words(given.get("only", "")),
+        "minutes": float(given["minutes"]) if "minutes" in given else None,
+        "watch": _watch,
+    }
+    if given.get("draw", "true") == "false":
+        computed = compute(scale, folder, **options)
+        return int(any(each.path is None for each in computed))
+    done = verify(scale, folder, **options)
+    shown = [each for each in done.verdicts if each.runs]
+    files = [*files_of(folder)]
+    if "numbers" in given:
+        files += write_numbers(done, Path(given["numbers"]))
+    sys.stdout.write("\n".join([to_text(short_table(shown)), *map(str, files)]) + "\n")
+    return int(bool(done.missed))
+
+
+def _read(words: Sequence[str]) -> dict[str, str]:
+    given = {}
     for word in words:
         name, sign, value = word.partition("=")
         if not sign:
             raise ValueError(f"Options are written OPTION=VALUE, got {word!r}.")
-        check_known("option", name, options)
-        options[name] = value
-    scale = cast(Scale, options["scale"])
-    folder = Path(options["output"] or f"runs/verify-{scale}")
-    claims = [name for name in options["claim"].split(",") if name] or None
-    done = verify(scale, folder, claims=claims, watch=_watch)
-    shown = [each for each in done.verdicts if each.runs]
-    lines = [to_text(short_table(shown)), *map(str, files_of(folder))]
-    sys.stdout.write("\n".join(lines) + "\n")
-    return int(bool(done.missed))
+        check_known("option", name, _OPTIONS)
+        given[name] = value
+    check_known("draw", given.get("draw", "true"), ("true", "false"))
+    return given
+
+
+def _words(text: str) -> list[str] | None:
+    return [word for word in text.split(",") if word] or None
 
 
 def _watch(performed: Performed, place: int, total: int) -> None:

@@ -50,8 +50,11 @@ def _run(
 ) -> str:
     claims = ", ".join(each.run.claims)
     notes = [claims, time_text(each.seconds), "used again" if each.reused else ""]
+    why = f"was not begun: {each.left_out}"
+    if each.failure:
+        why = f"failed: {each.failure}"
     body = (
-        f'<p class="failed">This run failed: {escape(each.failure)}</p>'
+        f'<p class="failed">This run {escape(why)}</p>'
         if each.report is None
         else _report(each, each.report, verification)
     )

@@ -5,15 +5,19 @@ import time
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from .. import store
 from ..experiments.base import Experiment, draw, perform
 from ..report.page import Report
 from ..store.config import config_hash
 from ..store.report import PAGE
+from .budget import Budget
 from .naming import run_command, run_seeds
 from .records import Performed
 from .scales import Run
+
+NO_LIMIT = Budget()
 
 
 def perform_planned(
@@ -23,6 +27,8 @@ def perform_planned(
     root: Path,
     *,
     progress: bool,
+    budget: Budget = NO_LIMIT,
+    drawn: bool = True,
 ) -> Performed:
     """Perform a run, unless it is there; a failure is recorded and not raised.
 
@@ -32,6 +38,8 @@ def perform_planned(
         name: What to call it.
         root: Folder that holds the runs.
         progress: Show progress bars.
+        budget: Time that may be spent.
+        drawn: Draw its report; else it is computed alone.
 
     Returns:
         The run with its report, or with the reason why there is none.
@@ -40,17 +48,18 @@ def perform_planned(
     planned = Performed(run, name, run_command(run), run_seeds(run), None, 0.0)
     try:
         finished = find_finished(experiments, run, root)
+        if finished is None and (reason := budget.refuses(run)):
+            return dataclasses.replace(planned, left_out=reason)
+        reused = finished is not None
+        options: dict[str, Any] = {"progress": progress, "resume": True}
+        options["command"] = planned.command
         if finished is not None:
-            return _performed(planned, *_read(experiments, finished), reused=True)
-        outcome = perform(
-            experiments,
-            run.experiment,
-            run.config,
-            root,
-            progress=progress,
-            command=planned.command,
-            resume=True,
-        )
+            report = _read(experiments, finished) if drawn else None
+        elif drawn:
+            order = (run.experiment, run.config, root)
+            finished, report, _ = perform(experiments, *order, **options)
+        else:
+            finished, report = _compute(experiments, run, root, **options), None
     except Exception as error:  # the other claims must still be verified
         return dataclasses.replace(
             planned,
@@ -58,7 +67,13 @@ def perform_planned(
             failure=_reason(error),
             traceback="".join(traceback.format_exception(error)),
         )
-    return _performed(planned, outcome.run, outcome.report, reused=False)
+    return dataclasses.replace(
+        planned,
+        path=finished.path,
+        seconds=float(finished.manifest["wall_seconds"]),
+        reused=reused,
+        report=report,
+    )
 
 
 def find_finished(
@@ -86,26 +101,26 @@ def find_finished(
     return None
 
 
-def _read(
-    experiments: Mapping[str, Experiment], finished: store.Run
-) -> tuple[store.Run, Report]:
-    """A finished run and its report; its files are written if they are not there."""
+def _compute(
+    experiments: Mapping[str, Experiment],
+    run: Run,
+    root: Path,
+    *,
+    progress: bool,
+    **options: Any,
+) -> store.Run:
+    """A run without its report."""
+    experiment = experiments[run.experiment]
+    with store.create(root, run.experiment, run.config, **options) as folder:
+        experiment.run(run.config, folder, progress=progress)
+    return store.open_run(folder.final, {run.experiment: experiment.config})
+
+
+def _read(experiments: Mapping[str, Experiment], finished: store.Run) -> Report:
+    """The report of a finished run; its files are written if they are not there."""
     if not (finished.path / PAGE).is_file():
-        outcome = draw(experiments, finished.path)
-        return outcome.run, outcome.report
-    return finished, experiments[finished.experiment].report(finished)
-
-
-def _performed(
-    planned: Performed, run: store.Run, report: Report, *, reused: bool
-) -> Performed:
-    return dataclasses.replace(
-        planned,
-        path=run.path,
-        seconds=float(run.manifest["wall_seconds"]),
-        reused=reused,
-        report=report,
-    )
+        return draw(experiments, finished.path).report
+    return experiments[finished.experiment].report(finished)
 
 
 def _reason(error: Exception) -> str:

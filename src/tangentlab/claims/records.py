@@ -15,19 +15,20 @@ Standing = Literal["confirmed", "refuted", "inconclusive", "recorded", "not meas
 
 @dataclass(frozen=True)
 class Performed:
-    """A planned run after it was performed, reused or given up.
+    """A planned run after it was performed, reused, left out or given up.
 
     Attributes:
         run: As planned.
         name: Network and data, and what else tells it from the others.
         command: Performs it alone.
         seeds: Its initialization seeds.
-        path: Its folder; None if it failed.
+        path: Its folder; None if it is not finished.
         seconds: What it took, in the process that finished it.
         reused: It was there already, finished.
-        report: What was drawn of it; None if it failed.
+        report: What was drawn of it; None if nothing was.
         failure: Why it failed; empty if it did not.
         traceback: Of that failure.
+        left_out: Why it was not begun; empty if it was.
     """
 
     run: Run
@@ -40,12 +41,18 @@ class Performed:
     report: Report | None = None
     failure: str = ""
     traceback: str = ""
+    left_out: str = ""
 
     @property
     def title(self) -> str:
         """Experiment and name."""
         experiment = self.run.experiment
         return experiment if self.name == experiment else f"{experiment}, {self.name}"
+
+    @property
+    def has_too_few_seeds(self) -> bool:
+        """It has fewer initializations than a verdict takes."""
+        return len(self.seeds) < self.run.least_seeds
 
     def claim(self, name: str) -> Claim | None:
         """What this run says of a claim it was planned for.
@@ -54,7 +61,8 @@ class Performed:
             name: The claim's id.
 
         Returns:
-            The claim; None if it failed, was not planned for it or is silent on it.
+            The claim; None if nothing was drawn of the run, it was not planned for it,
+            or is silent on it.
         """
         if self.report is None or name not in self.run.claims:
             return None

@@ -16,11 +16,17 @@ class Run(NamedTuple):
         config: An instance of its config.
         claims: The claims its report judges, such as `("D1", "D2")`; known before it
             runs, so that one claim can be verified without the rest.
+        seconds: About what it takes on a machine its scale is meant for; 0 where nobody
+            knows.
+        least_seeds: Initializations that a verdict takes. With fewer the numbers are
+            told, and the claim is inconclusive.
     """
 
     experiment: str
     config: Any
     claims: tuple[str, ...] = ()
+    seconds: int = 0
+    least_seeds: int = 0
 
 
 Runs = dict[Scale, tuple[Run, ...]]

@@ -125,12 +125,16 @@ def run_line(performed: Performed, place: int, total: int) -> str:
 
     Returns:
         Place, experiment, what it was about, its claims with their verdicts in this
-        run, and its time; or why it failed.
+        run, and its time; or why it failed, or was not begun.
     """
     width = len(str(total))
     head = f"[{place:>{width}}/{total}] {performed.title}"
     if performed.failure:
         return f"{head}: FAILED, {performed.failure}"
+    if performed.left_out:
+        return f"{head}: not begun, {performed.left_out}"
+    if performed.report is None:
+        return f"{head}: computed ({time_text(performed.seconds)})"
     found = [(name, performed.claim(name)) for name in performed.run.claims]
     parts = [f"{name} {_verdict(name, claim)}" for name, claim in found]
     time = time_text(performed.seconds) + (
@@ -173,13 +177,21 @@ def _claim_json(each: Verified, places: dict[int, int]) -> dict[str, Any]:
         "verdict": each.standing,
         "reason": each.reason,
         "remark": claim.remark if claim else "",
-        "findings": [_finding_json(f) for f in claim.findings] if claim else [],
+        "findings": [finding_json(f) for f in claim.findings] if claim else [],
         "seconds": round(each.seconds, 3),
         "runs": [places[id(run)] for run in each.runs],
     }
 
 
-def _finding_json(finding: Finding) -> dict[str, Any]:
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """A number with its interval and what it was compared with.
+
+    Args:
+        finding: The number.
+
+    Returns:
+        What strict JSON holds.
+    """
     estimate, threshold = finding.estimate, finding.threshold
     return {
         "name": finding.name,
@@ -204,6 +216,7 @@ def _run_json(each: Performed, verification: Verification) -> dict[str, Any]:
         "folder": None if path is None else str(path.relative_to(verification.folder)),
         "seconds": round(each.seconds, 3),
         "failure": each.failure,
+        "left_out": each.left_out,
         "traceback": each.traceback,
     }
 

@@ -30,6 +30,7 @@ class Order(NamedTuple):
         output: Folder that holds the runs.
         resume: Go on with an unfinished run.
         progress: Show progress bars.
+        cluster: Whose workers compute what takes long.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Order(NamedTuple):
     output: Path
     resume: bool
     progress: bool
+    cluster: str | None
 
 
 def main(words: Sequence[str]) -> int:
@@ -58,6 +60,7 @@ def main(words: Sequence[str]) -> int:
         progress=order.progress,
         command=command,
         resume=order.resume,
+        cluster=order.cluster,
     )
     sys.stdout.write(_text(outcome))
     return 0
@@ -82,6 +85,7 @@ def read(words: Sequence[str]) -> Order:
     kind = EXPERIMENTS[name].config
     fields: dict[str, Any] = to_json(kind())
     common: dict[str, Any] = {"output": "runs", "resume": False, "progress": False}
+    common["cluster"] = None
     for word in options:
         key, sign, value = word.partition("=")
         if not sign:

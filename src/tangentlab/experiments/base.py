@@ -1,9 +1,11 @@
 """What an experiment is, and the one way to run it and to draw its report."""
 
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from ..cluster import linked
 from ..report.page import Report
 from ..store import ReportFiles, Run, RunFolder, create, open_run, write_report
 
@@ -28,11 +30,13 @@ class Experiment(NamedTuple):
             by their comments, the help text.
         run: `run(config, folder, progress=...)` computes and writes.
         report: `report(run)` draws from the finished folder alone.
+        shares: Whether `run` takes `cluster`, and leaves long work to its workers.
     """
 
     config: type
     run: Compute
     report: Callable[[Run], Report]
+    shares: bool = False
 
 
 class Outcome(NamedTuple):
@@ -58,6 +62,7 @@ def perform(
     progress: bool = False,
     command: str | None = None,
     resume: bool = False,
+    cluster: Any = None,
 ) -> Outcome:
     """Run an experiment into a run folder and draw its report.
 
@@ -69,12 +74,28 @@ def perform(
         progress: Show progress bars.
         command: The command line to record; the running program's by default.
         resume: Go on with the last unfinished run of an equal config, if there is one.
+        cluster: Whose workers compute what takes long, see `tl.gram`; they see `root`
+            at the same path.
 
     Returns:
         The finished run, its report and the files.
+
+    Raises:
+        ValueError: If the experiment has nothing to leave to a cluster.
     """
-    with create(root, name, config, command=command, resume=resume) as folder:
-        experiments[name].run(config, folder, progress=progress)
+    if cluster is not None and not experiments[name].shares:
+        able = [other for other, one in experiments.items() if one.shares]
+        raise ValueError(
+            f"{name} has nothing that it could leave to a cluster: run it without "
+            f"`cluster`. These have: {', '.join(able) or 'none'}."
+        )
+    with ExitStack() as stack:
+        shared = {}
+        if cluster is not None:  # before the folder: an address may be wrong
+            shared["cluster"] = stack.enter_context(linked(cluster))
+        made = create(root, name, config, command=command, resume=resume)
+        folder = stack.enter_context(made)
+        experiments[name].run(config, folder, progress=progress, **shared)
     try:
         return _draw(experiments, folder.final)
     except BaseException as error:

@@ -73,9 +73,9 @@ def figure_html(
         HTML, everything escaped.
     """
     scene = read_figure(figure)
-    endings = ("png",) if scene is None else ("png", "csv")
     links = " · ".join(
-        f'<a href="{escape(file)}.{ending}">{ending.upper()}</a>' for ending in endings
+        f'<a href="{escape(file)}.{ending}">{ending.upper()}</a>'
+        for ending in ("png", "csv")
     )
     below = f"{escape(caption)} {links}".strip()
     below += f"<code>{escape(command)}</code>" if command else ""

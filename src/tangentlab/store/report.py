@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..report.page import Drawing, Report, render
+from ..report.pictures import picture_table
 from ..report.reading import read_figure, scene_table, settle
 from ..report.tables import to_csv
 from .config import to_json
@@ -70,7 +71,7 @@ def write_report(run: Run, report: Report) -> ReportFiles:
 
 
 def write_figure(path: Path, figure: Drawing) -> None:
-    """Write a figure, and beside it its numbers as far as a table can hold them.
+    """Write a figure, and beside it its numbers.
 
     Args:
         path: The PNG file; the numbers go to the same name with `.csv`.
@@ -79,6 +80,6 @@ def write_figure(path: Path, figure: Drawing) -> None:
     with open_aside(path) as file:
         figure.savefig(file, format="png", bbox_inches="tight", dpi=200)
     scene = read_figure(figure)
-    if scene is not None:
-        with open_aside(path.with_suffix(".csv")) as file:
-            file.write(to_csv(scene_table(scene)).encode())
+    table = picture_table(figure) if scene is None else scene_table(scene)
+    with open_aside(path.with_suffix(".csv")) as file:
+        file.write(to_csv(table).encode())

@@ -7,10 +7,12 @@ from . import (
     lectures_generalization,
     lectures_width,
     nads,
+    paper_sizes,
     sizes,
 )
 
 PLANS: tuple[Runs, ...] = (
+    paper_sizes.RUNS,
     eigenfunctions.RUNS,
     sizes.RUNS,
     alignment.RUNS,

@@ -5,13 +5,10 @@ from typing import Any
 from ...experiments.alignment import Alignment
 from ...experiments.pretrained import Pretrained
 from ...experiments.rotation import Rotation
-from ...experiments.stages.indices import spread_indices
 from ...models import ModelName
 from ...training import Recipe
 from ..scales import Run, Runs
 
-_FULL = tuple(index for index in spread_indices(32, 999) if index >= 9)
-_FEW = (9, 49, 99, 199, 499)
 _SMOKE: dict[str, Any] = {
     "num_samples": 600,
     "indices": (9, 19, 40, 80, 120, 160),
@@ -37,20 +34,6 @@ def _after(options: dict[str, Any]) -> tuple[Run, Run]:
         Run("rotation", Rotation(**options), ("D10",)),
         Run("pretrained", Pretrained(**options), ("D12", "D13")),
     )
-
-
-def _full(model: ModelName) -> tuple[Run, ...]:
-    """The paper's sizes; the kernel of a ResNet18 has few indices and seeds."""
-    large = model == "resnet18"
-    after: dict[str, Any] = {
-        "data": "cifar10",
-        "model": model,
-        "indices": _FEW if large else _FULL,
-        "seeds": 3 if large else 5,
-        "precision": "fast" if large else "float32",
-    }
-    table = {"seeds": after["seeds"], "precision": "high" if large else "float32"}
-    return (_watched(model, "D7", "D8", "D11", **table), *_after(after))
 
 
 RUNS: Runs = {
@@ -87,6 +70,5 @@ RUNS: Runs = {
         ),
         *_after(_LAPTOP),
     ),
-    "gpu": (*_full("mlp"), *_full("lenet"), *_full("resnet18")),
 }
-"""Table 1 and the rest on CIFAR-10 as the paper has them; smaller ones before."""
+"""Small data; `paper_sizes` has the rest."""

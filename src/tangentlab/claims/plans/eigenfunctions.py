@@ -26,12 +26,6 @@ def _main(model: ModelName, **options: Any) -> Run:
     return Run("eigenfunctions", Eigenfunctions(**options), _MAIN)
 
 
-def _resnet18() -> Run:
-    """Too few tasks for rank correlations: it speaks of the rest."""
-    run = _main("resnet18", indices=(0, *_OTHERS[1:6]), seeds=3, precision="high")
-    return run._replace(claims=("D3", "D20", "D21", "D47"))
-
-
 def _adam(model: ModelName, *, epochs: int, **options: Any) -> Run:
     recipe = Recipe(epochs=epochs, optimizer="adam", learning_rate=1e-3)
     options = {"data": "cifar10", "model": model, "seeds": 5, **options}
@@ -83,15 +77,5 @@ RUNS: Runs = {
         _sources("mlp", **_SMALL, indices=_OTHERS, recipe=Recipe(epochs=40)),
         _sources("lenet", **_SMALL, indices=_OTHERS[::2], recipe=Recipe(epochs=40)),
     ),
-    "gpu": (
-        _main("mlp", num_indices=40, reference_epochs=200),
-        _main("lenet", num_indices=40, reference_epochs=200),
-        _resnet18(),
-        _adam("mlp", num_indices=24, rates=_ADAM_RATES, epochs=100),
-        _adam("lenet", num_indices=24, rates=_ADAM_RATES, epochs=100),
-        _mnist("mlp"),
-        _mnist("lenet"),
-        _sources("mlp", indices=_OTHERS),
-        _sources("lenet", indices=_OTHERS),
-    ),
 }
+"""Small data; `paper_sizes` has the rest."""

@@ -40,6 +40,9 @@ RUNS: Runs = {
             "landscapes",
             Landscapes(
                 num_draws=2000,
+                student_widths=(2, 8, 32),
+                student_starts=50,
+                student_steps=1000,
                 network_starts=10,
                 network_steps=3000,
                 sgd_steps=(100, 1000),

@@ -57,25 +57,5 @@ RUNS: Runs = {
             _BOTH,
         ),
     ),
-    "gpu": (
-        Run(
-            "identities",
-            Identities(
-                data="cifar10",
-                model="lenet",
-                num_samples=1000,
-                num_draws=262_144,
-                num_images=1000,
-                seeds=5,
-            ),
-            _IDENTITIES,
-        ),
-        Run("nads", NadStudy(num_average=1024, seeds=5), _BOTH),
-        Run(
-            "nads",
-            NadStudy(model="resnet18", num_average=256, seeds=3, precision="high"),
-            _BOTH,
-        ),
-    ),
 }
-"""The paper shows LeNet and ResNet18 on images of 32 x 32 pixels in one channel."""
+"""Small data; `paper_sizes` has the rest."""

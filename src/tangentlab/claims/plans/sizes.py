@@ -37,10 +37,5 @@ RUNS: Runs = {
         ),
     ),
     "laptop": (_sizes("mlp", **_SUBSETS), _sizes("lenet", **_SUBSETS)),
-    "gpu": (
-        _sizes("mlp"),
-        _sizes("lenet"),
-        # Five draws of 200 epochs, of a network that takes long: few sizes.
-        _sizes("resnet18", sizes=(5000, 50_000), indices=(), precision="high"),
-    ),
 }
+"""Small data; `paper_sizes` has the rest."""

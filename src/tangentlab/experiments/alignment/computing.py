@@ -34,6 +34,7 @@ from ...training import Recipe, train
 from ..stages.opening import make_keys, open_samples, open_seeds
 from ..stages.seeds import Seed
 from ..stages.setting import Setting
+from ..stages.shared_networks import share_networks
 from ..stages.trained import TRAINABLE, Statistics, with_state
 from ..stages.training import save_history, training_options
 from .snapshots import Snapshots
@@ -139,10 +140,11 @@ def _compute(config: Alignment, plan: _Plan, seed: Seed, reading: Reading) -> No
 def _train(config: Alignment, seed: Seed, reading: Reading, kept: Snapshots) -> None:
     name, start = f"network-{reading}", time.perf_counter()
     options = training_options(seed, name, f"Network, trained on {reading}")
+    task = tasks.cifar2(seed.dataset)
     history = train(
         seed.model,
         seed.params,
-        tasks.cifar2(seed.dataset),
+        task,
         config.recipe,
         on_epoch=kept.keep,
         **options,
@@ -155,6 +157,7 @@ def _train(config: Alignment, seed: Seed, reading: Reading, kept: Snapshots) -> 
         )
     if not seed.has(name):
         save_history(seed, name, history, time.perf_counter() - start)
+        share_networks(seed, [task], config.recipe, history)
 
 
 def _plan(config: Alignment, dataset: Dataset) -> _Plan:

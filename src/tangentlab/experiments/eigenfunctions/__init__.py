@@ -5,4 +5,4 @@ from . import computing, report
 from .computing import DEMO as DEMO
 from .computing import Eigenfunctions as Eigenfunctions
 
-EXPERIMENT = Experiment(Eigenfunctions, computing.run, report.report)
+EXPERIMENT = Experiment(Eigenfunctions, computing.run, report.report, shares=True)

@@ -20,7 +20,7 @@ Reference:
 import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -111,18 +111,24 @@ class _Plan(NamedTuple):
     dual: bool
 
 
-def run(config: Eigenfunctions, folder: RunFolder, *, progress: bool) -> None:
+def run(
+    config: Eigenfunctions, folder: RunFolder, *, progress: bool, cluster: Any = None
+) -> None:
     """Compute the experiment and write its arrays and metrics.
 
     Args:
         config: What to do.
         folder: Where to write; what is there from before an interruption is used.
         progress: Show progress bars.
+        cluster: Whose workers compute Gram matrices and share tasks.
     """
     samples = open_samples(config)
     plan = _plan(config, samples.dataset)
     seeds = []
-    for seed in open_seeds(config, samples.dataset, folder, progress=progress):
+    opened = open_seeds(
+        config, samples.dataset, folder, progress=progress, cluster=cluster
+    )
+    for seed in opened:
         _compute(config, plan, seed)
         seeds.append(seed.number)
     _save_gallery(folder, samples.raw, config.seed)
@@ -147,10 +153,10 @@ def _compute_kernel(config: Eigenfunctions, plan: _Plan, seed: Seed) -> None:
         return
     K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
     if not made:
-        make_tasks(seed, K, plan.indices, plan.num_pairs)
+        make_tasks(seed, K, plan.indices, plan.num_pairs, config.precision)
     if plan.dual:
         for job in _jobs(config, seed, "linearized"):
-            kept = keeps_gram(config.gram_on_disk)
+            kept = keeps_gram(config.gram_on_disk, seed.cluster)
             learn_dual(seed, job, K, resumable=kept)
 
 
@@ -236,10 +242,9 @@ def _save_gallery(folder: RunFolder, dataset: Dataset, seed: int) -> None:
     if len(dataset.shape) != 3 or dataset.shape[-1] not in (1, 3):
         return
     made = folder.arrays(f"tasks-{seed}")
-    index, V = made["index"], made["eigenvectors"]
-    shown = np.linspace(0, len(index) - 1, min(6, len(index))).round().astype(int)
-    order = np.argsort(V[:, shown], axis=0)
-    num = min(5, len(V) // 2)
+    count = len(made["index"])
+    shown = np.linspace(0, count - 1, min(6, count)).round().astype(int)
+    index, low, high = (made[name][shown] for name in ("index", "lowest", "highest"))
     x = np.asarray(dataset.x)
-    pictures = Gallery(index[shown], x[order[:num].T], x[order[::-1][:num].T])
+    pictures = Gallery(index, x[low], x[high])
     folder.save_arrays("gallery", **vars(pictures))

@@ -4,4 +4,4 @@ from ..base import Experiment
 from . import computing, report
 from .computing import Pretrained as Pretrained
 
-EXPERIMENT = Experiment(Pretrained, computing.run, report.report)
+EXPERIMENT = Experiment(Pretrained, computing.run, report.report, shares=True)

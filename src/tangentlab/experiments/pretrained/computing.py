@@ -58,18 +58,22 @@ class _Plan(NamedTuple):
     dual: bool
 
 
-def run(config: Pretrained, folder: RunFolder, *, progress: bool) -> None:
+def run(
+    config: Pretrained, folder: RunFolder, *, progress: bool, cluster: Any = None
+) -> None:
     """Compute the experiment and write its arrays and metrics.
 
     Args:
         config: What to do.
         folder: Where to write; what is there from before an interruption is used.
         progress: Show progress bars.
+        cluster: Whose workers compute Gram matrices.
     """
     dataset = open_samples(config).dataset
     plan = _plan(config, dataset)
     numbers = []
-    for seed in open_seeds(config, dataset, folder, progress=progress):
+    opened = open_seeds(config, dataset, folder, progress=progress, cluster=cluster)
+    for seed in opened:
         _compute(config, plan, seed)
         numbers.append(seed.number)
     folder.log(
@@ -112,7 +116,7 @@ def _compute_initial(config: Pretrained, plan: _Plan, seed: Seed) -> None:
     """The kernel at initialization, tasks, and the linear model with that kernel."""
     K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
     if not seed.has("tasks"):
-        make_tasks(seed, K, plan.indices, plan.num_pairs)
+        make_tasks(seed, K, plan.indices, plan.num_pairs, config.precision)
     start = Trained(seed.model, seed.params, seed.model.init_state())
     if not plan.dual:
         K = None
@@ -147,7 +151,7 @@ def _learn(
     if K is None:
         history = _in_weights(origin, tasks, config.recipe, options)
     else:
-        if not keeps_gram(config.gram_on_disk):
+        if not keeps_gram(config.gram_on_disk, seed.cluster):
             del options["checkpoint"]  # of use to the very same matrix alone
         f_0 = np.zeros(len(seed.dataset.x), np.float32)
         with warnings.catch_warnings(record=True) as caught:

@@ -4,4 +4,4 @@ from ..base import Experiment
 from . import computing, report
 from .computing import Rotation as Rotation
 
-EXPERIMENT = Experiment(Rotation, computing.run, report.report)
+EXPERIMENT = Experiment(Rotation, computing.run, report.report, shares=True)

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...analysis import gram_alignment
 from ...analysis.rotations import SPREAD
 from ...data import Dataset
 from ...spectra import Spectrum
+from ...spectra.multiplying import multiply
 from ...store import RunFolder
 from ..stages.kernel import NUM_PAIRS, compute_gram, make_tasks, saved_tasks
 from ..stages.modes import ModeTasks, mode_indices
@@ -51,18 +51,22 @@ class _Plan(NamedTuple):
     num_modes: int
 
 
-def run(config: Rotation, folder: RunFolder, *, progress: bool) -> None:
+def run(
+    config: Rotation, folder: RunFolder, *, progress: bool, cluster: Any = None
+) -> None:
     """Compute the experiment and write its arrays and metrics.
 
     Args:
         config: What to do.
         folder: Where to write; what is there from before an interruption is used.
         progress: Show progress bars.
+        cluster: Whose workers compute Gram matrices.
     """
     dataset = open_samples(config).dataset
     plan = _plan(config, dataset)
     numbers = []
-    for seed in open_seeds(config, dataset, folder, progress=progress):
+    opened = open_seeds(config, dataset, folder, progress=progress, cluster=cluster)
+    for seed in opened:
         _compute(config, plan, seed)
         numbers.append(seed.number)
     folder.log(
@@ -103,7 +107,7 @@ def _compute(config: Rotation, plan: _Plan, seed: Seed) -> None:
 def _decompose(config: Rotation, plan: _Plan, seed: Seed) -> None:
     """Modes of the kernel at initialization, and its quotients on parts of the data."""
     K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
-    found = make_tasks(seed, K, plan.indices, plan.num_modes)
+    found = make_tasks(seed, K, plan.indices, plan.num_modes, config.precision)
     _save_modes(seed, found)
     seed.save("before", **_quotients(seed, K, np.asarray(found.eigenvectors)))
 
@@ -125,14 +129,20 @@ def _turn(
 
 def _quotients(seed: Seed, K: Any, vectors: np.ndarray) -> dict[str, np.ndarray]:
     """Rayleigh quotients of all modes, each cut to a part of the samples."""
-    n, m = len(vectors), seed.dataset.num_train
-    rows = {"all": slice(0, n), "train": slice(0, m), "test": slice(m, n)}
-    quotients = {}
-    for part in PARTS:
-        cut = np.zeros_like(vectors)
-        cut[rows[part]] = vectors[rows[part]]
-        quotients[part] = np.asarray(gram_alignment(K, cut).rayleigh)
-    return quotients
+    # With v = v1 + v2, its training and its test part, two products tell all three:
+    # v'Kv = v1'Kv1 + 2 v2'Kv1 + v2'Kv2.
+    m = seed.dataset.num_train
+    train, test = np.zeros_like(vectors), np.zeros_like(vectors)
+    train[:m], test[m:] = vectors[:m], vectors[m:]
+    of_train, of_test = multiply(K, train), multiply(K, test)
+    energies = {
+        "train": (vectors[:m] * of_train[:m]).sum(axis=0),
+        "test": (vectors[m:] * of_test[m:]).sum(axis=0),
+    }
+    between = (vectors[m:] * of_train[m:]).sum(axis=0)
+    energies["all"] = energies["train"] + 2 * between + energies["test"]
+    squares = {"all": vectors, "train": vectors[:m], "test": vectors[m:]}
+    return {part: energies[part] / (squares[part] ** 2).sum(axis=0) for part in PARTS}
 
 
 def _plan(config: Rotation, dataset: Dataset) -> _Plan:

@@ -4,4 +4,4 @@ from ..base import Experiment
 from . import computing, report
 from .computing import SelfReference as SelfReference
 
-EXPERIMENT = Experiment(SelfReference, computing.run, report.report)
+EXPERIMENT = Experiment(SelfReference, computing.run, report.report, shares=True)

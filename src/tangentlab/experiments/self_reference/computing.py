@@ -77,18 +77,22 @@ class SelfReference:
     resumed run reads it; by default on a CPU."""
 
 
-def run(config: SelfReference, folder: RunFolder, *, progress: bool) -> None:
+def run(
+    config: SelfReference, folder: RunFolder, *, progress: bool, cluster: Any = None
+) -> None:
     """Compute the experiment and write its arrays and metrics.
 
     Args:
         config: What to do.
         folder: Where to write; what is there from before an interruption is used.
         progress: Show progress bars.
+        cluster: Whose workers compute Gram matrices and share tasks.
     """
     dataset = open_samples(config).dataset
     indices = _plan(config, dataset)
     numbers = []
-    for seed in open_seeds(config, dataset, folder, progress=progress):
+    opened = open_seeds(config, dataset, folder, progress=progress, cluster=cluster)
+    for seed in opened:
         _compute(config, indices, seed)
         numbers.append(seed.number)
     _log(config, folder, dataset, numbers)
@@ -121,12 +125,13 @@ def _compute_own(config: SelfReference, indices: tuple[int, ...], seed: Seed) ->
     if seed.has("linearized"):
         return
     K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
-    made = {"own": labels_of, "training": labels_extended}
-    for source, label in made.items():
-        if not seed.has(f"labels-{source}"):
-            labels = label(K, seed.dataset, indices)
-            seed.save(f"labels-{source}", **labels._asdict())
-    kept = keeps_gram(config.gram_on_disk)
+    if not seed.has("labels-own"):
+        own = labels_of(seed, K, indices, config.precision)
+        seed.save("labels-own", **own._asdict())
+    if not seed.has("labels-training"):
+        extended = labels_extended(K, seed.dataset, indices)
+        seed.save("labels-training", **extended._asdict())
+    kept = keeps_gram(config.gram_on_disk, seed.cluster)
     learn_dual(seed, _job(config, seed, indices), K, resumable=kept)
 
 

@@ -1,6 +1,6 @@
 """Where labels come from: whose kernel, on which samples."""
 
-import warnings
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -14,11 +14,12 @@ from ...data import Dataset
 from ...kernels import gram
 from ...kernels.request import Precision
 from ...models import Activation, Model, ModelName
-from ...spectra import AccuracyWarning, Spectrum, spectrum
+from ...spectra import Spectrum
 from ...tasks import Task, eigenfunction, extended_eigenfunction
 from ..stages.kernel import num_pairs
 from ..stages.opening import make_keys
 from ..stages.seeds import Seed
+from ..stages.shared_spectra import find_pairs, leading_pairs
 
 Source = Literal["own", "seed", "architecture", "training"]
 """The network's own kernel; that of another initialization; that of another
@@ -91,30 +92,34 @@ def labels_of_other(
     Returns:
         The labels.
     """
-    x = seed.dataset.x
     K = gram(
         network.model.apply,
         network.params,
-        x,
+        seed.dataset.x,
         precision=precision,
         progress=seed.progress,
     )
-    return labels_of(K, seed.dataset, indices)
+    other = dataclasses.replace(seed, model=network.model, params=network.params)
+    return labels_of(other, K, indices, precision)
 
 
-def labels_of(K: Any, dataset: Dataset, indices: Sequence[int]) -> Labels:
-    """Signs of the eigenfunctions of a kernel on all samples.
+def labels_of(
+    seed: Seed, K: Any, indices: Sequence[int], precision: Precision
+) -> Labels:
+    """Signs of the eigenfunctions of a network's kernel on all samples.
 
     Args:
-        K: Its Gram matrix.
-        dataset: The samples.
+        seed: Network, parameters and samples.
+        K: Their Gram matrix.
         indices: Which.
+        precision: Of that matrix.
 
     Returns:
         The labels; below the resolution they are rounding, and missing.
     """
-    found = _spectrum(K, max(indices))
-    made = [eigenfunction(found, index, dataset) for index in indices]
+    num = num_pairs(K.shape[0], max(indices))
+    found = find_pairs(seed, K, num, precision)
+    made = [eigenfunction(found, index, seed.dataset) for index in indices]
     return _labels(made, _missing(found, indices))
 
 
@@ -130,7 +135,8 @@ def labels_extended(K: Any, dataset: Dataset, indices: Sequence[int]) -> Labels:
         The labels; what is below the resolution cannot be extended, and is missing.
     """
     m = dataset.num_train
-    found = _spectrum(_part(K, slice(0, m), slice(0, m)), max(indices))
+    inside = _part(K, slice(0, m), slice(0, m))
+    found = leading_pairs(inside, num_pairs(m, max(indices)))
     missing = _missing(found, indices)
     beside = _part(K, slice(m, None), slice(0, m))
     made = [
@@ -155,14 +161,6 @@ def _labels(
 def _missing(found: Spectrum, indices: Sequence[int]) -> np.ndarray:
     lam = np.asarray(found.eigenvalues)[list(indices)]
     return (lam < found.resolution) | (lam <= 0)
-
-
-def _spectrum(K: Any, largest: int) -> Spectrum:
-    n = K.shape[0]
-    num = num_pairs(n, largest)
-    with warnings.catch_warnings():  # what is below the resolution is left out
-        warnings.simplefilter("ignore", AccuracyWarning)
-        return spectrum(K, None if num == n else num)
 
 
 def _part(K: Any, rows: slice, columns: slice) -> Any:

@@ -4,4 +4,4 @@ from ..base import Experiment
 from . import computing, report
 from .computing import Sizes as Sizes
 
-EXPERIMENT = Experiment(Sizes, computing.run, report.report)
+EXPERIMENT = Experiment(Sizes, computing.run, report.report, shares=True)

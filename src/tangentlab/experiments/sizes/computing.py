@@ -78,13 +78,16 @@ class Sizes:
     it; by default on a CPU."""
 
 
-def run(config: Sizes, folder: RunFolder, *, progress: bool) -> None:
+def run(
+    config: Sizes, folder: RunFolder, *, progress: bool, cluster: Any = None
+) -> None:
     """Compute the experiment and write its arrays and metrics.
 
     Args:
         config: What to do.
         folder: Where to write; what is there from before an interruption is used.
         progress: Show progress bars.
+        cluster: Whose workers compute Gram matrices and share tasks.
     """
     whole = data.normalize(data.load(config.data, directory=config.directory))
     sizes = _sizes(config, whole)
@@ -94,7 +97,7 @@ def run(config: Sizes, folder: RunFolder, *, progress: bool) -> None:
         pool_key, _ = _draw_keys(number)
         pool = data.subset(whole, sizes[-1], num_test=config.num_test, key=pool_key)
         seed = _seed(config, number, model, pool, folder, progress=progress)
-        _compute(config, sizes, seed)
+        _compute(config, sizes, dataclasses.replace(seed, cluster=cluster))
     _log(config, folder, whole.name, sizes, numbers)
 
 
@@ -152,8 +155,9 @@ def _compute_linearized(config: Sizes, sizes: tuple[int, ...], seed: Seed) -> No
     K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
     if config.indices and not seed.has("tasks"):
         n, indices = len(seed.dataset.x), tuple(sorted(config.indices))
-        make_tasks(seed, K, indices, num_pairs(n, max(indices)))
-    kept = keeps_gram(config.gram_on_disk)
+        num = num_pairs(n, max(indices))
+        make_tasks(seed, K, indices, num, config.precision)
+    kept = keeps_gram(config.gram_on_disk, seed.cluster)
     for size in sizes:
         part, rows = _part(seed, size)
         jobs = jobs_of(config, part, size, _on(part, rows, _tasks(config, seed)))

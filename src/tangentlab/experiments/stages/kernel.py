@@ -1,25 +1,27 @@
 """From a network to tasks: its Gram matrix, the spectrum of that, and labels."""
 
 import time
-import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from ...analysis import binarization_overlap
-from ...kernels import TiledGram, gram
+from ...kernels import TiledGram, gram, spread
 from ...kernels.planning import backend
 from ...kernels.request import Precision
-from ...spectra import AccuracyWarning, Spectrum, energy, spectrum, summary
+from ...spectra import Spectrum, energy, summary
 from ...tasks import Task, eigenfunction
 from .seeds import Seed
+from .shared_spectra import find_pairs
 
 SMALL = 4000
 """Up to this many samples the whole spectrum is computed."""
 NUM_PAIRS = 1000
 """Leading pairs of larger ones, as in the paper."""
 _MARGIN = 1.05  # pairs beyond the last that is needed: the last few converge slowly
+_EXTREMES = 5  # samples at either end of an eigenfunction
 
 
 def num_pairs(n: int, largest: int) -> int:
@@ -47,33 +49,47 @@ def compute_gram(
         precision: Of `tl.gram`.
         on_disk: Write it to the run folder, tile by tile, from where a resumed run
             goes on; by default on a CPU. On an accelerator it stays there and is
-            computed again, which is faster than to write it.
+            computed again, which is faster than to write it. On a cluster it is
+            always on disk.
 
     Returns:
         An array on the device, or a `TiledGram`.
     """
     arguments = (seed.model.apply, seed.params, seed.dataset.x)
-    if not keeps_gram(on_disk):
+    if not keeps_gram(on_disk, seed.cluster):
         return gram(*arguments, precision=precision, progress=seed.progress)
     folder = seed.work("gram")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    return gram(*arguments, precision=precision, store=folder, progress=seed.progress)
+    return gram(
+        *arguments,
+        precision=precision,
+        store=folder,
+        cluster=seed.cluster,
+        progress=seed.progress,
+    )
 
 
-def keeps_gram(on_disk: bool | None) -> bool:
+def keeps_gram(on_disk: bool | None, cluster: Any = None) -> bool:
     """Whether the Gram matrix is there again after an interruption.
 
     Args:
         on_disk: What was asked for; None for the default.
+        cluster: Whose workers compute it, to disk; None for this process.
 
     Returns:
-        True on a CPU by default.
+        True on a CPU by default, and on a cluster.
     """
+    if cluster is not None:
+        return True
     return backend() == "cpu" if on_disk is None else on_disk
 
 
 def make_tasks(
-    seed: Seed, K: TiledGram | Any, indices: Sequence[int], num: int
+    seed: Seed,
+    K: TiledGram | Any,
+    indices: Sequence[int],
+    num: int,
+    precision: Precision,
 ) -> Spectrum:
     """Decompose the Gram matrix and save spectrum and tasks.
 
@@ -81,18 +97,18 @@ def make_tasks(
     there is no warning of them.
 
     Args:
-        seed: The samples, and where to save.
+        seed: Network, samples, and where to save.
         K: Their Gram matrix.
         indices: Eigenfunctions to make tasks of.
         num: How many eigenpairs.
+        precision: Of the Gram matrix.
 
     Returns:
         The spectrum.
     """
     start = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)
-        found = spectrum(K, None if num == K.shape[0] else num)
+    with _multiplied(seed, K) as there:
+        found = find_pairs(seed, there, num, precision)
     seconds = time.perf_counter() - start
     made = [eigenfunction(found, i, seed.dataset) for i in indices]
     _save_spectrum(seed, found, seconds)
@@ -100,6 +116,8 @@ def make_tasks(
     labels = np.stack([np.asarray(task.y) > 0 for task in made])
     signs = np.where(labels, 1.0, -1.0).T
     lam = np.asarray(found.eigenvalues)[index]
+    ordered = np.argsort(np.asarray(found.eigenvectors[:, index]), axis=0).T
+    few = min(_EXTREMES, ordered.shape[1] // 2)
     seed.save(
         "tasks",
         index=index,
@@ -110,10 +128,21 @@ def make_tasks(
         degenerate=np.array([task.degenerate for task in made]),
         unresolved=np.array([task.unresolved for task in made]),
         below_resolution=lam < found.resolution,
-        eigenvectors=np.asarray(found.eigenvectors[:, index]),
+        lowest=ordered[:, :few],
+        highest=ordered[:, ::-1][:, :few],
         energy=energy(found, signs).per_mode.astype(np.float32),
     )
     return found
+
+
+@contextmanager
+def _multiplied(seed: Seed, K: Any) -> Iterator[Any]:
+    """The matrix, multiplied by the workers of a cluster where there is one."""
+    if seed.cluster is None or not isinstance(K, TiledGram):
+        yield K
+        return
+    with spread(K, seed.cluster) as there:
+        yield there
 
 
 def saved_tasks(seed: Seed) -> list[Task]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import jax
 
@@ -111,7 +111,12 @@ def open_samples(config: Choices) -> Samples:
 
 
 def open_seeds(
-    config: Choices, dataset: Dataset, folder: RunFolder, *, progress: bool
+    config: Choices,
+    dataset: Dataset,
+    folder: RunFolder,
+    *,
+    progress: bool,
+    cluster: Any = None,
 ) -> Iterator[Seed]:
     """The initializations of a run, one after the other.
 
@@ -120,6 +125,7 @@ def open_seeds(
         dataset: The samples.
         folder: Where results go.
         progress: Show progress bars.
+        cluster: Whose workers compute what takes long.
 
     Yields:
         The seeds.
@@ -136,4 +142,5 @@ def open_seeds(
             folder,
             progress,
             several=config.seeds > 1,
+            cluster=cluster,
         )

@@ -27,6 +27,7 @@ class Seed:
         folder: Where results go.
         progress: Show progress bars.
         several: There are other seeds, so that titles of bars name this one.
+        cluster: Whose workers compute what takes long; None for this process.
     """
 
     number: int
@@ -37,6 +38,7 @@ class Seed:
     folder: RunFolder
     progress: bool = False
     several: bool = False
+    cluster: Any = None
 
     def has(self, name: str) -> bool:
         """Whether results are there, perhaps from before an interruption.

@@ -13,9 +13,9 @@ from ..._types import Apply, Inputs, Params, State
 from ...kernels import gram
 from ...kernels.request import Precision
 from ...models import Model
-from ...training import train
 from .kernel import keeps_gram
 from .seeds import Seed
+from .shared_networks import train_once
 from .training import Job, save_history, training_options
 
 Statistics = Literal["running", "initial"]
@@ -84,7 +84,7 @@ def train_networks(seed: Seed, job: Job, statistics: Statistics) -> list[Trained
     """
     name, start = job.results("network"), time.perf_counter()
     options = training_options(seed, name, "Network")
-    history = train(seed.model, seed.params, job.tasks, job.recipe, **options)
+    history = train_once(seed, job.tasks, job.recipe, options)
     if not seed.has(name):
         save_history(seed, name, history, time.perf_counter() - start)
     states = history.states
@@ -112,7 +112,7 @@ def trained_gram(
     Yields:
         An array on the device, or a `TiledGram`.
     """
-    folder = seed.work(name) if keeps_gram(on_disk) else None
+    folder = seed.work(name) if keeps_gram(on_disk, seed.cluster) else None
     if folder:
         folder.parent.mkdir(parents=True, exist_ok=True)
     K = gram(
@@ -122,6 +122,7 @@ def trained_gram(
         trainable=TRAINABLE,
         precision=precision,
         store=folder,
+        cluster=seed.cluster,
         progress=seed.progress,
     )
     try:

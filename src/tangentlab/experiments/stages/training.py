@@ -1,7 +1,7 @@
 """Training a network and its linearization on the same tasks, once."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import jax
@@ -12,6 +12,8 @@ from ...models import linearize
 from ...tasks import Task
 from ...training import History, Recipe, origin, train, train_dual
 from .seeds import Seed
+from .shared_networks import train_once
+from .sweeping import learn_tasks
 
 Space = Literal["auto", "function", "weights"]
 """Where a linearization is trained."""
@@ -88,7 +90,7 @@ def learn_network(seed: Seed, job: Job) -> None:
     _learn(
         seed,
         name,
-        lambda: train(seed.model, seed.params, job.tasks, job.recipe, **options),
+        lambda: train_once(seed, job.tasks, job.recipe, options),
     )
 
 
@@ -101,10 +103,12 @@ def learn_linearized(seed: Seed, job: Job) -> None:
     """
     name = job.results("linearized")
     options = training_options(seed, name, f"Linearization{_of(job)}")
-    linear = linearize(seed.model.apply, seed.params)
-    _learn(
-        seed, name, lambda: train(linear, seed.params, job.tasks, job.recipe, **options)
-    )
+    apply, params, recipe = seed.model.apply, seed.params, job.recipe
+
+    def learn(tasks: Sequence[Task], **others: Any) -> History:
+        return train(linearize(apply, params), params, tasks, recipe, **others)
+
+    _learn(seed, name, lambda: learn_tasks(seed, job.tasks, options, learn))
 
 
 def learn_dual(seed: Seed, job: Job, K: Any, *, resumable: bool) -> None:
@@ -121,13 +125,16 @@ def learn_dual(seed: Seed, job: Job, K: Any, *, resumable: bool) -> None:
     if not resumable:
         del options["checkpoint"]
 
-    def learn() -> History:
-        x = seed.dataset.x
-        told = origin(seed.model.apply, seed.params, x)
-        f_0 = _outputs(seed)
-        return train_dual(K, f_0, job.tasks, job.recipe, origin=told, **options)
+    def learn_all() -> History:
+        told = origin(seed.model.apply, seed.params, seed.dataset.x)
+        f_0, recipe = _outputs(seed), job.recipe
 
-    _learn(seed, name, learn)
+        def learn(tasks: Sequence[Task], **others: Any) -> History:
+            return train_dual(K, f_0, tasks, recipe, origin=told, **others)
+
+        return learn_tasks(seed, job.tasks, options, learn)
+
+    _learn(seed, name, learn_all)
 
 
 def _learn(seed: Seed, name: str, learn: Callable[[], History]) -> None:

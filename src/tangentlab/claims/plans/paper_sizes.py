@@ -1,0 +1,190 @@
+"""The paper's own sizes on one large GPU, the most telling runs first.
+
+`seconds` are estimates for one H200, from its measured rates: a hundred epochs take a
+MLP 0.4 s a task, a LeNet 5 s, a ResNet18 182 s; leading pairs of 60,000 samples take 6
+s; one task in function space takes 4 s. With one initialization, the paper's, a claim
+is measured and stays inconclusive: a verdict takes five, three for ResNet18.
+
+Runs are ordered so that later ones find what earlier ones left: CIFAR2 and the tasks of
+`eigenfunctions` are trained once.
+"""
+
+from typing import Any
+
+from ...experiments.alignment import Alignment
+from ...experiments.eigenfunctions import Eigenfunctions
+from ...experiments.identities import Identities
+from ...experiments.nads import NadStudy
+from ...experiments.pretrained import Pretrained
+from ...experiments.rotation import Rotation
+from ...experiments.self_reference import SelfReference
+from ...experiments.sizes import Sizes
+from ...models import ModelName
+from ...training import Recipe
+from ..scales import Run, Runs
+
+TWENTY = (
+    *(9, 11, 14, 18, 23, 29, 37, 47, 60, 76),
+    *(96, 121, 154, 195, 247, 312, 396, 501, 634, 799),
+)
+"""Evenly spread on a log scale, as far as a thousand modes hold all neighbors."""
+_BETWEEN = (
+    *(6, 10, 12, 16, 20, 26, 33, 42, 53, 68),
+    *(85, 108, 136, 173, 219, 277, 351, 445, 563, 711),
+)
+_FIRST = (0, 1, 2, 4)
+_MNIST = (
+    *(2, 4, 9, 14, 19, 34, 49, 74, 99, 124, 149),
+    *(199, 249, 299, 349, 399, 499, 599, 699, 799, 899, 999),
+)
+"""Four at each end far from the crossing at 500, and nine around it."""
+_RATES = (3e-4, 1e-3, 3e-3)
+_LEARNING = ("D1", "D3", "D9", "D20", "D21", "D46", "D47")
+_SEEDS = {"mlp": 5, "lenet": 5, "resnet18": 3}
+
+
+def _run(config: Any, claims: tuple[str, ...], seconds: int) -> Run:
+    name = _NAMES[type(config)]
+    return Run(name, config, claims, seconds, _SEEDS[config.model])
+
+
+_NAMES = {
+    Alignment: "alignment",
+    Eigenfunctions: "eigenfunctions",
+    NadStudy: "nads",
+    Pretrained: "pretrained",
+    Rotation: "rotation",
+    SelfReference: "self_reference",
+    Sizes: "sizes",
+}
+
+
+def _table(model: ModelName, seconds: int, **options: Any) -> Run:
+    config = Alignment(data="cifar10", model=model, **options)
+    return _run(config, ("D7", "D8", "D11"), seconds)
+
+
+def _learning(
+    model: ModelName, claims: tuple[str, ...], seconds: int, **options: Any
+) -> Run:
+    options = {"data": "cifar10", "model": model, **options}
+    return _run(Eigenfunctions(**options), claims, seconds)
+
+
+def _adam(model: ModelName, seconds: int, *, epochs: int) -> Run:
+    recipe = Recipe(epochs=epochs, optimizer="adam", learning_rate=1e-3)
+    options = {"indices": (4, 6, *TWENTY), "recipe": recipe, "rates": _RATES}
+    return _learning(model, ("D4",), seconds, **options)
+
+
+def _after(model: ModelName, turning: int, comparing: int) -> tuple[Run, Run]:
+    options: dict[str, Any] = {"data": "cifar10", "model": model, "indices": TWENTY}
+    return (
+        _run(Rotation(**options), ("D10",), turning),
+        _run(Pretrained(**options), ("D12", "D13"), comparing),
+    )
+
+
+def _sizes(
+    model: ModelName, claims: tuple[str, ...], seconds: int, **options: Any
+) -> Run:
+    return _run(Sizes(data="cifar10", model=model, **options), claims, seconds)
+
+
+_WHOLE: dict[str, Any] = {"sizes": (50_000,), "indices": (), "long_epochs": 400}
+_PARTS: dict[str, Any] = {"sizes": (500, 2_000, 10_000), "seeds": 5, "long_epochs": 0}
+_RESNET18: dict[str, Any] = {"model": "resnet18", "data": "cifar10"}
+
+_MNIST_AND_DIRECTIONS = (
+    _learning("mlp", ("D5",), 90, data="mnist", indices=_MNIST),
+    _learning("lenet", ("D5",), 150, data="mnist", indices=_MNIST),
+    _run(NadStudy(), ("D19",), 120),
+    _run(NadStudy(only_pictures=True, seeds=5), ("D18",), 40),
+    _run(
+        NadStudy(
+            model="resnet18",
+            num_average=64,
+            recipe=Recipe(epochs=15),  # a hundred for 16 directions take 10 minutes
+            precision="high",
+        ),
+        ("D18", "D19"),
+        230,
+    ),
+)
+_SMALL_NETWORKS = (
+    _table("mlp", 75),
+    _table("lenet", 95),
+    _learning(
+        "lenet", _LEARNING, 170, indices=(*_FIRST, *TWENTY), reference_epochs=200
+    ),
+    *_after("lenet", 70, 120),
+    _learning(
+        "mlp",
+        ("D2", *_LEARNING),
+        90,
+        indices=tuple(sorted((*_FIRST, *TWENTY, *_BETWEEN))),
+        reference_epochs=200,
+    ),
+    *_after("mlp", 60, 110),
+    _run(
+        SelfReference(
+            data="cifar10", model="lenet", indices=(14, 37, 76, 154, 312, 634)
+        ),
+        ("E12",),
+        150,
+    ),
+    _adam("mlp", 110, epochs=100),
+    _sizes("mlp", ("D14",), 115, **_PARTS),
+    _sizes("mlp", ("D6",), 45, **_WHOLE),
+    _sizes("lenet", ("D6",), 65, **_WHOLE),
+    _sizes("lenet", ("D14",), 160, **_PARTS),
+    _adam("lenet", 220, epochs=30),
+)
+_LARGE_NETWORK = (
+    _table(
+        "resnet18",
+        200,
+        train_on=("subset",),
+        measure_at=(1, 5, 20, 50),
+        precision="fast",
+    ),
+    _run(
+        Eigenfunctions(
+            **_RESNET18,
+            indices=(14, 47, 96, 195, 501),
+            recipe=Recipe(epochs=30),  # a hundred for five tasks take 15 minutes
+            precision="high",
+        ),
+        ("D3", "D20", "D21", "D47"),
+        360,
+    ),
+    _run(
+        Alignment(
+            **_RESNET18,
+            train_on=("all",),
+            recipe=Recipe(epochs=60),  # 200 take 6 minutes; beside the other reading
+            measure_at=(5, 20),
+            precision="fast",
+        ),
+        ("D11",),
+        230,
+    ),
+)
+_EXACT = Run(
+    "identities",
+    Identities(
+        data="cifar10",
+        model="lenet",
+        num_samples=1000,
+        num_draws=262_144,
+        num_images=1000,
+        seeds=5,
+    ),
+    ("D15", "D16", "D17", "D22", "D23"),
+    200,
+)
+
+RUNS: Runs = {
+    "gpu": (*_MNIST_AND_DIRECTIONS, *_SMALL_NETWORKS, *_LARGE_NETWORK, _EXACT)
+}
+"""What the paper's figures and tables take, about 50 minutes in all."""

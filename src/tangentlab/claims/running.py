@@ -1,0 +1,100 @@
+"""Performing the runs of a plan one after the other, as far as the time goes."""
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from .. import experiments
+from ..experiments.stages.sharing import open_shared
+from .budget import Budget
+from .choosing import chosen_runs, wanted_claims
+from .naming import names_by_experiment
+from .performing import perform_planned
+from .records import Performed
+from .scales import Run, Scale
+
+RUNS = "runs"
+"""Folder of the runs, beside tables and page."""
+
+Watch = Callable[[Performed, int, int], None]
+"""Called with each run once it ended, its place from 1 on, and how many there are."""
+
+
+def compute(
+    scale: Scale,
+    folder: Path,
+    *,
+    claims: Sequence[str] | None = None,
+    only: Sequence[str] | None = None,
+    minutes: float | int | None = None,
+    progress: bool = False,
+    watch: Watch | None = None,
+) -> tuple[Performed, ...]:
+    """Perform the runs of a verification, and leave reports and verdicts for later.
+
+    For a machine whose time is dear: `verify` on the same folder, wherever it was
+    copied, draws and judges what is there.
+
+    Args:
+        scale: Which runs to perform.
+        folder: Where the runs go.
+        claims: Ids of the claims whose runs are performed; all by default.
+        only: Runs of these experiments, networks or data sets alone.
+        minutes: Time to spend: a run that would not fit what is left is not begun.
+        progress: Show progress bars.
+        watch: Called after each run.
+
+    Returns:
+        The runs.
+    """
+    budget = Budget.of(minutes)
+    chosen = chosen_runs(scale, wanted_claims(claims), only)
+    root = folder / RUNS
+    return perform_all(
+        chosen, root, budget, progress=progress, watch=watch, drawn=False
+    )
+
+
+def perform_all(
+    chosen: Sequence[Run],
+    root: Path,
+    budget: Budget,
+    *,
+    progress: bool,
+    watch: Watch | None,
+    drawn: bool = True,
+) -> tuple[Performed, ...]:
+    """Perform runs that share their work.
+
+    What they share is removed when all of them are finished and drawn.
+
+    Args:
+        chosen: The runs.
+        root: Folder that holds them.
+        budget: Time that may be spent.
+        progress: Show progress bars.
+        watch: Called after each run.
+        drawn: Draw reports.
+
+    Returns:
+        The runs, as they ended.
+    """
+    performed = []
+    shared = open_shared(root)
+    names = names_by_experiment(chosen)
+    for place, (run, name) in enumerate(zip(chosen, names, strict=True), start=1):
+        ended = perform_planned(
+            experiments.EXPERIMENTS,
+            run,
+            name,
+            root,
+            progress=progress,
+            budget=budget,
+            drawn=drawn,
+        )
+        performed.append(ended)
+        if watch is not None:
+            watch(ended, place, len(chosen))
+    if drawn and all(each.path is not None for each in performed):
+        shutil.rmtree(shared)
+    return tuple(performed)
