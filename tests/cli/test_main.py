@@ -129,8 +129,9 @@ def test_a_report_is_drawn_again(toy, capsys):
             ["run", "walk", "--xyz"],
             [
                 "`tangentlab run walk` has the options --help, --output, --progress, "
-                "--no-progress, --resume, --no-resume, --lengths, --kind, --start, "
-                "--folder, --seed, --step.size. See `tangentlab run walk --help`.",
+                "--no-progress, --resume, --no-resume, --cluster, --lengths, --kind, "
+                "--start, --folder, --seed, --step.size. See `tangentlab run walk "
+                "--help`.",
             ],
         ),
         (["run", "walk", "--seed", "one"], ["--seed", "one"]),

@@ -3,6 +3,7 @@
 Real processes on one machine. `make test-faults` runs these.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -84,7 +85,7 @@ def test_the_scheduler_restarted(running, undisturbed, tmp_path, at_once):
 def test_a_client_that_connected_by_itself_lost_its_scheduler(tmp_path):
     alone = Processes(tmp_path)
     alone.start_scheduler()
-    with linked(alone.address) as link:
+    with contextlib.closing(alone), linked(alone.address) as link:
         assert not link.is_lost
         kill(alone.scheduler)
         wait_until(lambda: link.client.status == "connecting")
@@ -93,7 +94,6 @@ def test_a_client_that_connected_by_itself_lost_its_scheduler(tmp_path):
         assert link.is_lost
         link.reconnect()
         assert not link.is_lost
-    alone.close()
 
 
 def test_the_client_killed_and_started_again(running, undisturbed, tmp_path):

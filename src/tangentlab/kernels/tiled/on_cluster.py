@@ -192,7 +192,10 @@ def cut_units(grid: Grid, kept: int, missing: list[Place]) -> list[Unit]:
         items = columns.setdefault((row // kept, column), [])
         check = (place.rows.start, place.columns.start) not in starts
         items.append((row, column, check))
+    # A strip begins at the diagonal, where columns are among its rows. Who joins later
+    # begins at the other end, with columns that were rows of the strips before.
+    ordered = sorted(columns.items(), key=lambda unit: (unit[0][0], -unit[0][1]))
     return [
         Unit(number, strip, tuple(items))
-        for number, ((strip, _), items) in enumerate(columns.items())
+        for number, ((strip, _), items) in enumerate(ordered)
     ]
