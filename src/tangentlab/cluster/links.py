@@ -36,12 +36,9 @@ class Link:
         self._owned = owned
         self._address = client.scheduler.address
         self._security = client.security
-        self._scheduler = self._identity().get("id")
-
-    @property
-    def dashboard(self) -> str:
-        """Where Dask shows what its workers do."""
-        return self.client.dashboard_link or ""
+        self.dashboard = ""
+        self._scheduler = None
+        self._know_scheduler()
 
     @property
     def is_lost(self) -> bool:
@@ -96,7 +93,7 @@ class Link:
         from distributed import Client
 
         if self.client.status == "running":  # with another that came at once
-            self._scheduler = self._identity().get("id")
+            self._know_scheduler()
             return
         end = time.monotonic() + PATIENCE
         if self._owned:
@@ -110,7 +107,7 @@ class Link:
                     set_as_default=False,
                 )
                 self._owned = True
-                self._scheduler = self._identity().get("id")
+                self._know_scheduler()
                 return
             except OSError:
                 time.sleep(0.5)
@@ -119,6 +116,14 @@ class Link:
             f"{PATIENCE:.0f} s. What is finished stays: start it again, and make the "
             "same call, which goes on from there."
         )
+
+    def _know_scheduler(self) -> None:
+        """Ask what can be asked once, so that nobody asks one that is dying."""
+        self._scheduler = self._identity().get("id")
+        try:
+            self.dashboard = self.client.dashboard_link or ""
+        except OSError:
+            self.dashboard = ""
 
     def _identity(self) -> dict[str, Any]:
         """What the scheduler tells of itself; nothing while it is away."""

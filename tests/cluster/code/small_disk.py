@@ -23,9 +23,14 @@ def start(store):
 
 
 def fill(disk):
-    free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
     with (disk / "filler").open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, free)
+        while True:
+            found = os.statvfs(disk)
+            try:
+                os.posix_fallocate(file.fileno(), 0, found.f_bavail * found.f_frsize)
+                return
+            except OSError:  # another tile came meanwhile
+                pass
 
 
 def main(folder):

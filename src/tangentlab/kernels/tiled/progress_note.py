@@ -3,6 +3,7 @@
 It says nothing about the tiles, which speak for themselves.
 """
 
+import contextlib
 import json
 import time
 from pathlib import Path
@@ -34,13 +35,14 @@ class ProgressNote(NamedTuple):
 
 
 def write_note(folder: Path, note: ProgressNote) -> None:
-    """Leave a note.
+    """Leave a note, or none where the disk is full: the work does not end of it.
 
     Args:
         folder: The folder of tiles.
         note: What to say.
     """
-    write_aside(folder / NOTE, (json.dumps(note._asdict()) + "\n").encode())
+    with contextlib.suppress(OSError):
+        write_aside(folder / NOTE, (json.dumps(note._asdict()) + "\n").encode())
 
 
 def read_note(folder: Path) -> ProgressNote | None:
