@@ -61,7 +61,12 @@ CASES = {
         Case("lenet", "LeNet", "lenet", 2000, (500, 1000)),
         Case("resnet18", "ResNet18, all parameters active", "resnet18", 64, (32,)),
         Case(
-            "lenet-disk", "LeNet to disk tiles", "lenet", 20_000, (4000, 2000), 4 * GIB
+            "lenet-disk",
+            "LeNet to disk tiles",
+            "lenet",
+            20_000,
+            (4000, 2500, 2000),
+            4 * GIB,
         ),
     )
 }
