@@ -72,8 +72,8 @@ def _sections(run: Run) -> tuple[Section, ...]:
         Section(
             "On images",
             "Labels are signs of eigenfunctions of the kernel, or halved classes; "
-            "predictions take the labels' own coefficients on all modes. Crosses: "
-            "finite networks trained on the same images, which need not follow.",
+            "predictions, the lines on both sides, take the labels' own coefficients "
+            "on all modes. Finite networks trained on the same images need not follow.",
             {"images": _image_figure(run)},
         ),
         Section(
@@ -86,16 +86,16 @@ def _sections(run: Run) -> tuple[Section, ...]:
     )
 
 
-def _draw_curves(ax: "Axes", sizes, saved: dict, names: list[str]) -> None:
+def _draw_curves(
+    ax: "Axes", sizes, saved: dict, names: list[str], measured: str = "measured"
+) -> None:
+    """Predictions as lines, and measurements of one kind."""
     ax.set(xscale="log", yscale="log")
     for row, name in enumerate(names):
         color = COLORS[row % len(COLORS)]
         ax.plot(sizes, saved["predicted"][row], color=color, label=name)
         options = {"color": color, "marker": "o", "linestyle": "none"}
-        curve_with_spread(ax, sizes, saved["measured"][:, row], **options)
-        if "network" in saved:
-            options |= {"marker": "x", "markeredgewidth": 2}
-            curve_with_spread(ax, sizes, saved["network"][:, row], **options)
+        curve_with_spread(ax, sizes, saved[measured][:, row], **options)
     ax.set_xlabel("training samples")
     ax.set_ylabel("mean squared test error")
     plain_ticks(ax, sizes)
@@ -118,14 +118,17 @@ def _sphere_figure(run: Run) -> "Figure":
 def _image_figure(run: Run) -> "Figure":
     saved = run.arrays("images")
     with style():
-        figure = new_figure(4.0, 8.6)
-        ax = figure.subplots()
-        _draw_curves(ax, run.config.image_sizes, saved, [*map(str, saved["names"])])
-        if "network" in saved:
-            options = {"color": INK, "markeredgewidth": 2, "label": "finite networks"}
-            ax.plot([], [], "x", **options)
-        ax.axhline(1, color=MUTED, linewidth=1.2, linestyle=(0, (1, 2)))
-        figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper")
+        panels = {"measured": "kernel regression", "network": "finite networks"}
+        panels = {kind: title for kind, title in panels.items() if kind in saved}
+        figure = new_figure(4.0, 3.2 + 3.6 * len(panels))
+        axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
+        names = [*map(str, saved["names"])]
+        for ax, (kind, title) in zip(axes, panels.items(), strict=True):
+            _draw_curves(ax, run.config.image_sizes, saved, names, kind)
+            ax.axhline(1, color=MUTED, linewidth=1.2, linestyle=(0, (1, 2)))
+            ax.set_title(title)
+            ax.label_outer()
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper")
         return figure
 
 
