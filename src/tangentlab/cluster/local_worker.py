@@ -10,6 +10,7 @@ import os
 import sys
 import threading
 import time
+from typing import Any
 
 
 def main(parent: int) -> None:
@@ -19,21 +20,20 @@ def main(parent: int) -> None:
         parent: Number of the process that started this one.
     """
     threading.Thread(target=_die_with, args=(parent,), daemon=True).start()
-    import distributed  # noqa: F401  while the scheduler starts
+    from distributed import Worker  # while the scheduler starts
 
     address = sys.stdin.readline().strip()
     if address:
-        asyncio.run(_serve(address))
+        asyncio.run(_serve(Worker, address))
     os._exit(0)  # a unit in progress, which nobody waits for, ends here
 
 
-async def _serve(address: str) -> None:
+async def _serve(worker_type: Any, address: str) -> None:
     from dask.config import set as configure
-    from distributed import Worker
 
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     configure({"distributed.worker.memory.spill": False})
-    async with Worker(
+    async with worker_type(
         address,
         nthreads=1,
         host="127.0.0.1",
