@@ -1,5 +1,8 @@
 """Every plan is compared with plain gradients before it runs."""
 
+import gc
+import weakref
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -122,3 +125,13 @@ def test_the_examples_that_are_compared_may_be_those_without_a_gradient(bad):
     for function in (tl.gram, tl.gram_full, tl.gram_by_parameter, tl.gram_diagonal):
         with pytest.raises(ValueError, match=f"infinite for example {bad} of `x_1`"):
             function(apply, params, x)
+
+
+def test_parameters_are_let_go_of_after_a_run():
+    model = tl.models.mlp((3,))
+    params = model.init(jax.random.key(0))
+    tl.gram(model.apply, params, np.ones((4, 3), np.float32))
+    kept = weakref.ref(jax.tree.leaves(params)[0])
+    del params
+    gc.collect()
+    assert kept() is None
