@@ -18,6 +18,8 @@ _MNIST = (
     *(199, 249, 299, 349, 399, 499, 599, 699, 799, 899, 999),
 )
 """Sixteen around the crossing at 500 and four at each end far from it."""
+_SIXTEEN = (*_MNIST[4:12:2], *_MNIST[12:])
+"""Four at each end, and eight between 200 and 1,000."""
 _OTHERS = (10, 14, 24, 49, 99, 199, 349, 499)
 
 
@@ -32,9 +34,9 @@ def _adam(model: ModelName, *, epochs: int, **options: Any) -> Run:
     return Run("eigenfunctions", Eigenfunctions(recipe=recipe, **options), ("D4",))
 
 
-def _mnist(model: ModelName, **options: Any) -> Run:
+def _mnist(model: ModelName, indices: tuple[int, ...], **options: Any) -> Run:
     config = Eigenfunctions(
-        data="mnist", model=model, indices=_MNIST, seeds=5, **options
+        data="mnist", model=model, indices=indices, seeds=5, **options
     )
     return Run("eigenfunctions", config, ("D5",))
 
@@ -70,12 +72,12 @@ RUNS: Runs = {
     ),
     "laptop": (
         _main("mlp", **_SUBSET, num_indices=40, recipe=Recipe(epochs=60)),
-        _main("lenet", **_SMALL, num_indices=24, recipe=Recipe(epochs=40)),
+        _main("lenet", **_SMALL, num_indices=22, recipe=Recipe(epochs=40)),
         _adam("mlp", **_SMALL, num_indices=24, rates=_ADAM_RATES, epochs=30),
-        _mnist("mlp", **_SUBSET, recipe=Recipe(epochs=40)),
-        _mnist("lenet", **_SUBSET, recipe=Recipe(epochs=40)),
+        _mnist("mlp", _MNIST, **_SUBSET, recipe=Recipe(epochs=40)),
+        _mnist("lenet", _SIXTEEN, **_SMALL, recipe=Recipe(epochs=30)),
         _sources("mlp", **_SMALL, indices=_OTHERS, recipe=Recipe(epochs=40)),
-        _sources("lenet", **_SMALL, indices=_OTHERS[::2], recipe=Recipe(epochs=40)),
+        _sources("lenet", **_SMALL, indices=_OTHERS[::2], recipe=Recipe(epochs=30)),
     ),
 }
 """Small data; `paper_sizes` has the rest."""
