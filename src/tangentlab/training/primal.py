@@ -18,6 +18,7 @@ from .groups import as_tasks, group_tasks
 from .program import make_program
 from .recipe import Recipe
 from .record import History
+from .row_products import for_many
 from .runs import (
     OnEpoch,
     Report,
@@ -101,14 +102,15 @@ def train(
     groups = group_tasks(tasks, recipe.loss)
     rule = optimizer or recipe.make_optimizer(tasks[0].num_train)
     trainer = make_trainer(lambda start: model, recipe, rule)
+    many = make_trainer(for_many(lambda start: model), recipe, rule)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = None
     if together is None:
         together = is_faster_together(trainer, params, groups[0], recipe)
     if together:
-        at_once = runs_that_fit(trainer, params, groups[0], recipe, memory)
+        at_once = runs_that_fit(many, params, groups[0], recipe, memory)
         at_once = keep_runs_at_once(checkpoints, at_once)
-    program = make_program(trainer, tasks=together)
+    program = make_program(many if together else trainer, tasks=together)
     runs = Runs(trainer, program, params, recipe, key, at_once, checkpoints, on_epoch)
     with steps_bar(progress, recipe, tasks[0].num_train, len(tasks)) as advance:
         return gather(runs.train(groups, advance))
@@ -170,10 +172,11 @@ def train_seeds(
 
     rule = recipe.make_optimizer(tasks[0].num_train)
     trainer = make_trainer(network, recipe, rule)
-    program = make_program(trainer, tasks=True, seeds=True)
+    many = make_trainer(for_many(network), recipe, rule)
+    program = make_program(many, tasks=True, seeds=True)
     groups = group_tasks(tasks, recipe.loss)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
-    at_once = runs_that_fit(trainer, one, groups[0], recipe, memory)
+    at_once = runs_that_fit(many, one, groups[0], recipe, memory)
     at_once = keep_runs_at_once(checkpoints, at_once)
     histories, count = [], len(keys) * len(tasks)
     with steps_bar(progress, recipe, tasks[0].num_train, count) as advance:
