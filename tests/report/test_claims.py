@@ -69,14 +69,17 @@ def test_the_strip_says_in_the_figure_what_holds():
     assert "gap +1.2 [−1.8, +2.7] points  ·  too few" in texts
 
 
-@pytest.mark.parametrize("width", [8.4])
-def test_the_text_of_the_strip_stays_inside(width):
+@pytest.mark.parametrize("times", [1, 4])
+def test_the_text_of_the_strip_stays_inside_and_readable(times):
     with style():
-        figure = Figure(figsize=(width, 1), layout="constrained")
+        figure = Figure(figsize=(8.4, 1), layout="constrained")
         ax = figure.subplots()
-        remark = (
-            "the larger class of index 0 has 100.0 to 100.0 %; 10 of 215 later tasks "
-            "are degenerate, class 1 has 12 to 88 % there"
+        remark = "; ".join(
+            times
+            * [
+                "the larger class of index 0 has 100.0 to 100.0 %; 10 of 215 later "
+                "tasks are degenerate, class 1 has 12 to 88 % there"
+            ]
         )
         claim = Claim("D47", "Leading", "over 95 %", (), "refuted", remark)
         claim_figures.verdict_strip(ax, (claim,))
@@ -84,3 +87,5 @@ def test_the_text_of_the_strip_stays_inside(width):
         canvas.draw()
         ends = [text.get_window_extent(canvas.get_renderer()).x1 for text in ax.texts]
     assert max(ends) <= figure.bbox.x1 + 1
+    assert min(text.get_fontsize() for text in ax.texts) >= 7
+    assert any(text.get_text().endswith("…") for text in ax.texts) == (times > 1)

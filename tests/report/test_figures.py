@@ -68,6 +68,17 @@ def test_balance_of_every_seed_is_drawn_and_degenerate_ones_are_crosses(ax):
     assert crosses.get_xydata().tolist() == [[1, 1.0], [1, 0.99], [100, 0.97]]
 
 
+def test_without_degenerate_tasks_nothing_is_drawn_outside_the_axes():
+    with style():
+        figure = Figure(layout="constrained")
+        ax, _ = figure.subplots(2, 1)
+        balance = np.array([[0.4, 0.5, 0.5, 0.6]])
+        figures.class_balance(ax, INDEX, balance, balance > 0.95)
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+    assert ax.get_tightbbox(canvas.get_renderer()).y0 > 0.4 * figure.bbox.height
+
+
 def test_what_was_never_reached_is_drawn_above_the_rest(ax):
     values = np.array([10.0, 20.0, np.inf, np.inf])
     shown = figures.Growth("steps", values, values * 2)

@@ -17,7 +17,8 @@ COLORS: dict[Verdict, str] = {
 }
 """The color of each verdict."""
 
-_FITS = 114  # characters of 8.6 points beside each other
+_SIZE, _SMALLEST = 8.6, 7.0  # points
+_FITS = 114  # characters of the larger size beside each other
 
 
 def verdict_strip(ax: "Axes", claims: Sequence[Claim]) -> None:
@@ -36,7 +37,7 @@ def verdict_strip(ax: "Axes", claims: Sequence[Claim]) -> None:
         measured = "  ·  ".join(filter(None, parts))
         _badge(ax, row + 0.42, MARKS[claim.verdict], color)
         _text(ax, 0.04, row + 0.27, f"{claim.id}   {claim.statement}", size=10.5)
-        size = min(8.6, 8.6 * _FITS / len(measured))
+        measured, size = _fitted(measured)
         _text(ax, 0.04, row + 0.68, measured, size=size, color=MUTED)
         _text(
             ax,
@@ -48,6 +49,15 @@ def verdict_strip(ax: "Axes", claims: Sequence[Claim]) -> None:
             weight="bold",
             ha="right",
         )
+
+
+def _fitted(text: str) -> tuple[str, float]:
+    """Text that fits a line, and its size; the rest of it is in the report."""
+    most = int(_FITS * _SIZE / _SMALLEST)
+    if len(text) > most:
+        cut = max(text.rfind(end, 0, most - 2) for end in ("; ", "  ·  ", " "))
+        text = f"{text[:cut]} …"
+    return text, min(_SIZE, _SIZE * _FITS / max(len(text), 1))
 
 
 def _badge(ax: "Axes", y: float, mark: str, color: str) -> None:

@@ -157,15 +157,9 @@ def class_balance(
     ax.vlines(number.ravel(), 0.5, balance.ravel(), color=MUTED, linewidth=1.2)
     use = ~degenerate
     ax.plot(number[use], balance[use], "o", color=INK, markersize=3.2 if many else 4.5)
-    ax.plot(
-        number[degenerate],
-        balance[degenerate],
-        "x",
-        color=INK,
-        markersize=8,
-        markeredgewidth=2.0,
-        clip_on=False,
-    )
+    if degenerate.any():  # an empty curve that is not clipped spoils the layout
+        crosses = {"markersize": 8, "markeredgewidth": 2.0, "clip_on": False}
+        ax.plot(number[degenerate], balance[degenerate], "x", color=INK, **crosses)
     _index_axis(ax, index + 1)
     ax.set_ylim(-0.06, 1.06)
     ax.set_yticks([0, 0.5, 1], ["0", "½", "1"])

@@ -88,9 +88,10 @@ def speed_figure(results: Results) -> "Figure":
             steps = results.steps(model)
             never = np.logical_or.reduce(np.isinf(steps), axis=0) & use
             _curve(ax, results, look, steps, ~never)
-            top = np.full(never.sum(), results.num_steps)
-            number = results.index[never] + 1
-            ax.plot(number, top, "^", color=look.color, markersize=7, clip_on=False)
+            if never.any():  # an empty curve that is not clipped spoils the layout
+                top = np.full(never.sum(), results.num_steps)
+                number = results.index[never] + 1
+                ax.plot(number, top, "^", color=look.color, markersize=7, clip_on=False)
         ax.axhline(results.num_steps, color=MUTED, linewidth=1.2, linestyle=(0, (4, 2)))
         ax.annotate(
             "end of training",
