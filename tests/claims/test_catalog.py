@@ -61,6 +61,12 @@ def test_names_tell_all_runs_of_a_scale_apart(scale):
     assert len(set(names)) == len(names)
 
 
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_claim_of_the_lectures_is_measured_at_every_scale(scale):
+    measured = {claim for run in PLANNED[scale] for claim in run.claims}
+    assert {*(f"D{number}" for number in range(24, 46)), "D48"} <= measured
+
+
 def test_a_run_of_two_plans_is_performed_once(monkeypatch):
     other = toss("D1", mean=2.0)
     first = {"smoke": (toss("D1", "D2"), other)}

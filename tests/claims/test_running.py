@@ -69,6 +69,19 @@ def test_runs_are_chosen_by_what_they_are_about(plan):
         chosen_runs("smoke", ["D1"], ["resnet"])
 
 
+def test_runs_have_at_least_as_many_initializations_as_are_asked_for(plan, tmp_path):
+    few, many = toss("D1", seeds=2)._replace(seconds=10), toss("D2", seeds=7)
+    plan(few, many)
+    more, same = chosen_runs("smoke", ["D1", "D2"], None, seeds=5)
+    assert (more.config.seeds, more.seconds) == (5, 25) and same == many
+    assert chosen_runs("smoke", ["D1"], None, seeds=1) == [few]
+    with pytest.raises(ValueError, match="seeds must be at least 1, got 0"):
+        chosen_runs("smoke", ["D1"], None, seeds=0)
+    done = verify("smoke", tmp_path, seeds=5)
+    assert [len(each.seeds) for each in done.runs] == [5, 7]
+    assert "--seeds 5" in done.command
+
+
 def test_too_few_initializations_decide_nothing(plan, tmp_path):
     plan(toss("D1", "D47", seeds=4)._replace(least_seeds=5), toss("D2"))
     done = verify("smoke", tmp_path)

@@ -4,6 +4,7 @@ For machines on which the packages of the command line are not installed; else t
 as `tangentlab verify`. Options beside these:
 
     only=lenet,cifar10   runs of these experiments, networks or data sets alone
+    seeds=5              at least this many initializations in each run
     minutes=9            begin no run that would not end in time; 0 judges what is there
     draw=false           compute alone: no figures, pages or verdicts
     numbers=DIR          write the numbers of all runs there, as JSON lines
@@ -24,7 +25,7 @@ from .tables import run_line, short_table
 from .verifying import verify
 from .writing import files_of
 
-_OPTIONS = ("scale", "claim", "only", "minutes", "draw", "output", "numbers")
+_OPTIONS = ("scale", "claim", "only", "seeds", "minutes", "draw", "output", "numbers")
 
 
 def main(words: Sequence[str]) -> int:
@@ -42,6 +43,7 @@ def main(words: Sequence[str]) -> int:
     options: dict[str, Any] = {
         "claims": _words(given.get("claim", "")),
         "only": _words(given.get("only", "")),
+        "seeds": int(given["seeds"]) if "seeds" in given else None,
         "minutes": float(given["minutes"]) if "minutes" in given else None,
         "watch": _watch,
     }

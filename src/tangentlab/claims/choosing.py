@@ -1,5 +1,6 @@
-"""Which of the planned runs are performed: by claim, by experiment, by network."""
+"""Which of the planned runs are performed: by claim, experiment, network, and seeds."""
 
+import dataclasses
 from collections.abc import Sequence
 
 from .._checks import check_known
@@ -24,7 +25,10 @@ def wanted_claims(claims: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def chosen_runs(
-    scale: Scale, claims: Sequence[str], only: Sequence[str] | None
+    scale: Scale,
+    claims: Sequence[str],
+    only: Sequence[str] | None,
+    seeds: int | None = None,
 ) -> list[Run]:
     """The runs of a scale that are asked for, in the order of the plan.
 
@@ -33,16 +37,31 @@ def chosen_runs(
         claims: Ids of claims: runs that measure one of them.
         only: Experiments, networks and data sets: runs that every one of these words
             fits, where words of one kind are alternatives; None for all.
+        seeds: The least number of initializations of each; None for those planned.
 
     Returns:
         The runs.
+
+    Raises:
+        ValueError: If there is to be none.
     """
+    if seeds is not None and seeds < 1:
+        raise ValueError(f"seeds must be at least 1, got {seeds}.")
     check_known("scale", scale, SCALES)
     planned = plans.planned(scale)
     chosen = [run for run in planned if set(run.claims) & set(claims)]
     for kind in _kinds(planned, only or ()):
         chosen = [run for run in chosen if _facts(run) & kind]
-    return chosen
+    return [_with_seeds(run, seeds or 1) for run in chosen]
+
+
+def _with_seeds(run: Run, least: int) -> Run:
+    """The run with at least this many initializations, where it has several at all."""
+    planned = getattr(run.config, "seeds", None)
+    if not isinstance(planned, int) or planned >= least:
+        return run
+    more = dataclasses.replace(run.config, seeds=least)
+    return run._replace(config=more, seconds=run.seconds * least // planned)
 
 
 def _kinds(planned: Sequence[Run], only: Sequence[str]) -> list[set[str]]:

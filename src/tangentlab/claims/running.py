@@ -26,6 +26,7 @@ def compute(
     *,
     claims: Sequence[str] | None = None,
     only: Sequence[str] | None = None,
+    seeds: int | None = None,
     minutes: float | int | None = None,
     progress: bool = False,
     watch: Watch | None = None,
@@ -40,6 +41,8 @@ def compute(
         folder: Where the runs go.
         claims: Ids of the claims whose runs are performed; all by default.
         only: Runs of these experiments, networks or data sets alone.
+        seeds: The least number of initializations of each run; those planned by
+            default.
         minutes: Time to spend: a run that would not fit what is left is not begun.
         progress: Show progress bars.
         watch: Called after each run.
@@ -48,7 +51,7 @@ def compute(
         The runs.
     """
     budget = Budget.of(minutes)
-    chosen = chosen_runs(scale, wanted_claims(claims), only)
+    chosen = chosen_runs(scale, wanted_claims(claims), only, seeds)
     root = folder / RUNS
     return perform_all(
         chosen, root, budget, progress=progress, watch=watch, drawn=False

@@ -26,6 +26,7 @@ def verify(
     *,
     claims: Sequence[str] | None = None,
     only: Sequence[str] | None = None,
+    seeds: int | None = None,
     minutes: float | int | None = None,
     progress: bool = False,
     watch: Watch | None = None,
@@ -40,6 +41,8 @@ def verify(
         folder: Where runs, tables, figures and the page go.
         claims: Ids of the claims to verify; all by default.
         only: Runs of these experiments, networks or data sets alone.
+        seeds: The least number of initializations of each run; those planned by
+            default.
         minutes: Time to spend: a run that would not fit what is left is not begun. 0
             judges what is there.
         progress: Show progress bars.
@@ -50,12 +53,12 @@ def verify(
     """
     wanted, budget = wanted_claims(claims), Budget.of(minutes)
     started, start = now().isoformat(timespec="seconds"), time.monotonic()
-    chosen = chosen_runs(scale, wanted, only)
+    chosen = chosen_runs(scale, wanted, only, seeds)
     runs = perform_all(chosen, folder / RUNS, budget, progress=progress, watch=watch)
     verification = Verification(
         scale=scale,
         folder=folder,
-        command=_command(scale, folder, claims, only),
+        command=_command(scale, folder, claims, only, seeds),
         started=started,
         seconds=time.monotonic() - start,
         wanted=wanted,
@@ -138,7 +141,9 @@ def _command(
     folder: Path,
     claims: Sequence[str] | None,
     only: Sequence[str] | None,
+    seeds: int | None,
 ) -> str:
     words = ["tangentlab", "verify", "--scale", scale, "--output", str(folder)]
     words += ["--claim", *claims] if claims else []
+    words += ["--seeds", str(seeds)] if seeds else []
     return shlex.join(words + (["--only", *only] if only else []))

@@ -77,6 +77,8 @@ class Verify:
     """Only these claims; all by default."""
     only: Annotated[tuple[str, ...], tyro.conf.arg(metavar="WORD ...")] = ()
     """Only runs of these experiments, networks or data sets, such as lenet cifar10."""
+    seeds: int | None = None
+    """At least this many initializations in each run; a verdict takes five."""
     minutes: float | None = None
     """Begin no run that would not end within this time; 0 judges what is there."""
     output: Path | None = None

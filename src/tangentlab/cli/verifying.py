@@ -36,6 +36,7 @@ def verify_claims(out: Console, command: Verify) -> int:
         folder,
         claims=command.claim or None,
         only=command.only or None,
+        seeds=command.seeds,
         minutes=command.minutes,
         progress=command.progress,
         watch=watch,
