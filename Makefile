@@ -63,6 +63,7 @@ bench-more: ## Spectra, training, closed forms, infinite width: the commands tha
 	@echo "$(BIN)/python -m benchmarks.training     # tasks together, function space, growth; --help lists cases"
 	@echo "$(BIN)/python -m benchmarks.predict      # conjugate gradients at n = 20,000"
 	@echo "$(BIN)/python -m benchmarks.infinite     # kernels of wide networks beside neural-tangents"
+	@echo "$(BIN)/python -m benchmarks.infinite_accuracy  # CIFAR-10 by these kernels; tiles, goes on"
 	@echo "$(BIN)/python -m benchmarks.cluster      # one worker, two, none; --wire counts bytes; writes docs/scale.md"
 	@echo "$(BIN)/python -m benchmarks.scale        # the plan for a million samples, from the stored GPU rates"
 
