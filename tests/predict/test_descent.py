@@ -94,14 +94,25 @@ def test_steps_add_up(seed, first, second, share):
     assert_close(two.outputs, both.outputs)
 
 
-def test_small_rates_approach_the_flow_at_first_order():
+def test_no_number_of_steps_is_no_solution():
+    p = case(outputs=2)
+    found = predict.gradient_descent(p.K, p.y, np.zeros(0), 0.1)
+    assert found.outputs.shape == (0, 8, 2) and found.squared_norm.shape == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("momentum", "nesterov"), [(0.0, False), (0.8, False), (0.8, True)], ids=str
+)
+def test_small_rates_approach_the_flow_at_first_order(momentum, nesterov):
     p, t = case(seed=4), 7.0
     flow = predict.gradient_flow(p.K, p.y, t).coefficients
-    steps = np.array([100, 200, 400])
-    errors = [
-        np.abs(predict.gradient_descent(p.K, p.y, k, t / k).coefficients - flow).max()
-        for k in steps
+    steps = np.array([1000, 2000, 4000])
+    options = {"momentum": momentum, "nesterov": nesterov}
+    found = [
+        predict.gradient_descent(p.K, p.y, k, (1 - momentum) * t / k, **options)
+        for k in steps.tolist()
     ]
+    errors = [np.abs(each.coefficients - flow).max() for each in found]
     order = np.diff(np.log(errors)) / np.diff(np.log(steps))
     np.testing.assert_allclose(order, -1, atol=0.05)
 

@@ -79,6 +79,7 @@ def test_it_is_what_wide_networks_do_that_were_drawn_and_trained():
     np.testing.assert_allclose(
         spread, found.covariance / found.covariance.max(), atol=0.2
     )
+    assert found.condition == pytest.approx(np.linalg.cond(ntk.train), rel=1e-6)
     start = np.diag(nngp.test)  # training has changed the spread
     assert (np.diag(found.covariance) < 0.7 * start).all()
 

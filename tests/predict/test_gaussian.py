@@ -6,6 +6,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF
 
 from tangentlab import predict
+from tangentlab.spectra import AccuracyWarning
 from tests.helpers import assert_close
 
 from .problems import case
@@ -50,6 +51,18 @@ def test_without_noise_the_training_samples_are_known():
     limit = predict.ridgeless(p.K, p.y)
     there = predict.gp_posterior(p.K, p.y, p.K_test, p.K_test_test)
     assert_close(there.mean, predict.evaluate(limit, p.K_test))
+
+
+def test_conditioning_is_told():
+    p = case()
+    found = predict.gp_posterior(p.K, p.y, p.K_test, p.K_test_test, noise=0.2)
+    wanted = np.linalg.cond(p.K + 0.2 * np.eye(8))
+    assert found.condition == pytest.approx(wanted) and found.num_unresolved == 0
+    one = np.ones((2, 2))
+    with pytest.warns(AccuracyWarning, match="1 of 2 eigenvalues"):
+        found = predict.gp_posterior(one, np.ones(2), one, one)
+    assert found.condition is not None and found.condition > 1e15
+    assert found.num_unresolved == 1
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,15 @@ def test_classes_as_labels_take_their_outputs_from_the_start():
     np.testing.assert_allclose(found.outputs, other, atol=1e-6)
 
 
+@pytest.mark.parametrize("labels", [[0, 3], [-1, 0]])
+def test_a_class_without_an_output_is_refused(labels):
+    with pytest.raises(ValueError, match=r"from .* outputs: classes .* 0\.\.2"):
+        predict.loss_flow(
+            np.eye(2), np.array(labels), 1.0,
+            optax.softmax_cross_entropy_with_integer_labels, f_0=np.zeros((2, 3)),
+        )  # fmt: skip
+
+
 LONG: dict[str, Any] = {"ridge": 0.01, "max_steps": 500, "tolerance": 1e-6}
 
 
@@ -124,6 +133,7 @@ def test_it_needs_diffrax_and_says_so(monkeypatch):
         ({"y": np.ones(3)}, r"labels `y` of shape \(3,\) do not fit .* 2 rows"),
         ({"loss": lambda f, y: jnp.sum((f - y) ** 2)}, r"each of the 2 .* shape \(\)"),
         ({"loss": lambda f, y: jnp.ones((2, 2))}, r"got shape \(2, 2\)"),
+        ({"tolerance": 0.0}, "`tolerance` must lie between 0 and 1, got 0.0"),
     ],
 )
 def test_what_cannot_be_integrated_raises(change, message, no_type_checks):

@@ -35,5 +35,10 @@ def test_every_form_of_a_kernel_gives_the_same():
     assert predict.max_learning_rate(shared, loss="cross_entropy") == 4.0
 
 
+def test_a_number_of_samples_must_be_one():
+    with pytest.raises(ValueError, match="`num_samples` must be .* samples, got 0"):
+        predict.max_learning_rate(np.eye(2), num_samples=0)
+
+
 def test_a_kernel_of_zeros_bears_any_rate():
     assert predict.max_learning_rate(np.zeros((2, 2))) == np.inf

@@ -66,6 +66,7 @@ def test_without_noise_it_never_stops():
         ({"y_test": np.ones(4)}, r"`y_test` of shape \(4,\) does not fit 5 rows"),
         ({"K_test": np.ones((5, 7))}, "`K_test` must hold"),
         ({"K_test": np.full((5, 8), np.nan)}, "`K_test` holds NaN"),
+        ({"y_test": np.full(5, np.nan)}, "`y_test` holds NaN .* first in row 0"),
     ],
 )
 def test_what_does_not_fit_raises(change, message, no_type_checks):

@@ -70,6 +70,20 @@ def test_matrix_must_be_finite():
             call()
 
 
+def test_matrix_must_be_one_of_inner_products():
+    key = jax.random.key(0)
+    with pytest.raises(ValueError, match="signs has the squared norm -2: pass inner"):
+        theory.rademacher_complexity(-np.eye(2), 1.0, key=key)
+    with pytest.raises(ValueError, match="the trace of `H` must be .* got -2.0"):
+        theory.rademacher_bound(-np.eye(2), 1.0)
+    with pytest.raises(ValueError, match="the trace of `H` must be .* above 0"):
+        theory.random_label_floor(np.zeros((2, 2)))
+    # what rounding leaves of a singular one is 0
+    flat = np.outer([1.0, -1.0], [0.1, -0.1]) * 3
+    found = theory.rademacher_complexity(flat, 1.0, key=key, num_draws=500)
+    assert found.value == pytest.approx(np.sqrt(1.2) / 4, rel=0.2)
+
+
 def test_matrix_must_be_square(no_type_checks):
     with pytest.raises(ValueError, match="`H` must be a square Gram matrix"):
         theory.rademacher_bound(jnp.ones((2, 3)), 1.0)

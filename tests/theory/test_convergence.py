@@ -41,6 +41,23 @@ def test_number_of_steps_suffices(noise):
     assert bound <= 0.25 * (1 + 1e-12)
 
 
+def test_bound_is_reached_by_a_parabola_and_holds_with_noise_that_grows():
+    # F = |x|^2 / 2, so that |grad F|^2 = 2 F, and noise s x in each coordinate
+    assert theory.sgd_gradient_bound(1, 1.0, smoothness=1.0, gap=3.0) == 2 * 3.0
+    rate, s, x = 0.3, 1.2, np.full((4000, 2), 1.0)
+    rng, norms = np.random.default_rng(0), []
+    for _ in range(6):
+        norms.append((x**2).sum(axis=1).mean())
+        x = x - rate * x * (1 + s * rng.normal(size=x.shape))
+    bounds = [
+        theory.sgd_gradient_bound(k, rate, smoothness=1.0, gap=1.0, A=s**2)
+        for k in range(1, 7)
+    ]
+    assert (np.minimum.accumulate(norms) <= bounds).all()
+    without = theory.sgd_gradient_bound(6, rate, smoothness=1.0, gap=1.0)
+    assert bounds[-1] == pytest.approx(without * (1 + s**2 * rate**2) ** 6)
+
+
 def test_growth_with_the_loss_is_part_of_the_steps():
     steps, rate = theory.sgd_steps(0.1, smoothness=3.0, gap=2.0, A=0.5, B=1.5, C=0.3)
     bound = theory.sgd_gradient_bound(
@@ -99,6 +116,7 @@ def test_residual_is_that_of_descent_step_by_step():
     summed, v = np.linalg.eigh(J @ J.T)  # of a summed loss, as in the paper
     shares = (1 - rate / 5 * summed) ** 40 * (v.T @ r_0) ** 2
     assert found == pytest.approx(np.sqrt(shares.sum()))
+    assert theory.descent_residual_norm(np.eye(1), np.ones(1), 10**6, 9.0) == np.inf
     with pytest.raises(ValueError, match="`residual` holds NaN or infinite"):
         theory.descent_residual_norm(np.eye(1), np.array([np.nan]), 1, rate)
 

@@ -146,7 +146,11 @@ def test_spectra_and_energies_that_do_not_pair_are_refused(no_type_checks):
         theory.predicted_risk([1.0, -1e-18], [1.0, 1.0], 3.0)
     with pytest.raises(ValueError, match="for each of the 2 eigenvalues, got shape"):
         theory.predicted_risk([1.0, 0.5], [1.0], 3.0)
-    with pytest.raises(ValueError, match="`multiplicities` must hold a count above 0"):
-        theory.effective_regularization([1.0, 0.5], 3.0, multiplicities=[1.0, 0.0])
+    for energy in (np.inf, np.nan):
+        with pytest.raises(ValueError, match="`energies` must hold a finite squared"):
+            theory.predicted_risk([1.0], [energy], 3.0)
+    for count in (0.0, np.inf):
+        with pytest.raises(ValueError, match="`multiplicities` must hold a finite"):
+            theory.effective_regularization([1.0, 0.5], 3.0, multiplicities=[1, count])
     with pytest.raises(ValueError, match="`num_samples` must be a finite number above"):
         theory.effective_regularization([1.0], 0.0)

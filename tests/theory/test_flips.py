@@ -119,6 +119,22 @@ def test_unequal_output_weights_are_refused():
         theory.relu_largest_gap(W_0, a, 0 * x, 1.0)
 
 
+def test_nan_is_refused_not_counted():
+    a, W_0, x = network(0, 5, 2)
+    blind = W_0.copy()
+    blind[3, 1] = np.nan
+    message = r"`W(_0)?` holds NaN or infinite entries, 1 of 10, the first at \(3, 1\)"
+    for call in (
+        lambda: theory.relu_largest_gap(blind, a, x, 1.0),
+        lambda: theory.near_hinge_count(blind, x[None], 0.5),
+        lambda: theory.flip_count(W_0, blind, x[None]),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    with pytest.raises(ValueError, match="`threshold` must be a finite number"):
+        theory.near_hinge_count(W_0, x[None], -1.0)
+
+
 def test_counting_runs_under_jit():
     _, W_0, x = network(0, 5, 2)
     count = jax.jit(theory.flip_count)(jnp.asarray(W_0), -W_0, x[None])

@@ -147,6 +147,15 @@ def test_singular_kernels_are_refused_not_inverted():
     assert theory.label_complexity(singular, np.ones(6), jitter=1e-6) > 0
 
 
+def test_a_kernel_in_float32_is_known_to_its_rounding_alone(no_type_checks):
+    rough = np.diag([1.0, 1e-8])
+    assert theory.label_complexity(rough, np.ones(2)) == pytest.approx(1 + 1e8)
+    with pytest.raises(ValueError, match="is singular, .* compute it in float64"):
+        theory.label_complexity(rough.astype(np.float32), np.ones(2))
+    whole = np.array([[2, 1], [1, 2]])  # integers are exact
+    assert theory.label_complexity(whole, np.ones(2)) == pytest.approx(2 / 3)
+
+
 def test_nan_is_refused_not_returned():
     blind = np.diag([1.0, np.nan])
     with pytest.raises(ValueError, match="`K` holds NaN or infinite"):
@@ -155,6 +164,11 @@ def test_nan_is_refused_not_returned():
         theory.label_complexity(np.eye(2), np.array([1.0, np.nan]))
     with pytest.raises(ValueError, match=r"`y` holds NaN .* first at \(1,\)"):
         theory.leave_one_out_error(np.eye(2), np.array([1.0, np.nan]), ridge=0.1)
+
+
+def test_labels_are_a_vector(no_type_checks):
+    with pytest.raises(ValueError, match=r"one label a sample, got shape \(2, 1\)"):
+        theory.label_complexity(np.eye(2), np.ones((2, 1)))
 
 
 def test_labels_and_powers_outside_the_theorems_are_refused():

@@ -78,6 +78,19 @@ def test_flows_are_those_of_an_ode_solver(doubled, flows):
     assert float(flows.output_gap[0]) == pytest.approx(max(outputs), rel=0.01)
 
 
+def test_it_runs_under_jit_with_scales_that_are_known(doubled, flows):
+    apply, params, x, y = doubled
+
+    @jax.jit
+    def moved(params):
+        found = theory.scaled_flows(
+            apply, params, x, y, SCALES[:1], horizon=5.0, num_steps=60
+        )
+        return found.weight_distance
+
+    np.testing.assert_allclose(moved(params), flows.weight_distance[:1], rtol=1e-10)
+
+
 def test_doubling_gives_output_zero_and_the_same_kernel(doubled):
     apply, params, x, _ = doubled
     assert apply(params, x).tolist() == [[0.0]] * 5
@@ -91,6 +104,18 @@ def test_output_scale_of_a_homogeneous_network_is_a_weight_scale():
     c = theory.equivalent_weight_scale(9.0, 2.0)
     scaled = jax.tree.map(lambda leaf: c * leaf, params)
     np.testing.assert_allclose(apply(scaled, x), 9.0 * apply(params, x), rtol=1e-12)
+
+
+def test_targets_and_steps_that_do_not_fit_are_refused(doubled, no_type_checks):
+    apply, params, x, y = doubled
+    with pytest.raises(ValueError, match=r"`y` must have the shape .* got \(5,\)"):
+        theory.scaled_flows(apply, params, x, y[:, 0], SCALES, horizon=5.0)
+    with pytest.raises(ValueError, match="`scales` must be positive numbers"):
+        theory.scaled_flows(apply, params, x, y, np.array([0.0]), horizon=5.0)
+    with pytest.raises(ValueError, match="left all numbers within 20 steps of 5e.05"):
+        theory.scaled_flows(
+            apply, params, x, y, np.array([1.0]), horizon=1e7, num_steps=20
+        )
 
 
 def test_horizon_must_be_positive(doubled):

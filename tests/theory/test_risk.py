@@ -90,5 +90,7 @@ def test_unknown_traces_and_singular_kernels_are_refused():
     found = tl.spectra.leading_pairs(lambda V: np.diag([3.0, 2.0, 1.0]) @ V, 3, 1)
     with pytest.raises(ValueError, match="`trace` is None, so that what it leaves out"):
         theory.modes_of(found, np.ones(3))
+    with pytest.raises(ValueError, match="`y` holds NaN or infinite"):
+        theory.modes_of(tl.spectrum(np.eye(2)), np.array([1.0, np.nan]))
     with pytest.raises(ValueError, match="pass a ridge or jitter where the function"):
         theory.risk_estimate(np.ones((2, 2)), np.ones(2), ridge=0.0)

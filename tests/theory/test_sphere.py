@@ -115,3 +115,8 @@ def test_a_point_at_the_center_is_refused():
 def test_dimensions_without_a_sphere_are_refused():
     with pytest.raises(ValueError, match="`dim` must be at least 2, got 1"):
         theory.zonal_eigenvalues(np.cos, dim=1, num=3)
+
+
+def test_a_function_without_values_is_refused():
+    with pytest.raises(ValueError, match="`kernel` holds NaN or infinite"):
+        theory.zonal_eigenvalues(lambda t: np.full_like(t, np.nan), dim=3, num=2)

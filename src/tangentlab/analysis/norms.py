@@ -59,6 +59,8 @@ def kernel_norm(
 ) -> KernelNorm:
     r"""Squared norm of targets in the space of a kernel, by its whole spectrum.
 
+    $$\|f\|_\Theta^2 = y^\top (K + r I)^{-1} y \ge (y^\top y)^2 / y^\top (K + r I) y$$
+
     It does not depend on how many eigenvectors of rounding a singular matrix has: modes
     below the resolution are left out, and what was left out is told.
 
@@ -73,6 +75,9 @@ def kernel_norm(
 
     Raises:
         ValueError: If the ridge is negative.
+
+    Reference:
+        The paper, Lemma 1.
     """
     check_square("K", K)
     check_same_rows("K", K, "y", y)
@@ -123,6 +128,9 @@ def kernel_norm_bound(
 
     Returns:
         $\|f\|_2^4 / \alpha(f)$ for each target; infinite where the alignment is zero.
+
+    Reference:
+        The paper, Lemma 1.
     """
     alpha = alignment(
         apply,

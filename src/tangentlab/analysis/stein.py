@@ -80,6 +80,9 @@ def stein_sides(
     Raises:
         ValueError: If the network has several outputs, or there are too few groups or
             samples.
+
+    Reference:
+        The paper, Theorem 1, whose two sides are written out at the top of this module.
     """
     U = np.asarray(directions)
     if U.ndim < 2 or 0 in U.shape:

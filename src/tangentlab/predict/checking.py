@@ -8,11 +8,12 @@ import numpy as np
 from jaxtyping import Float
 
 
-def check_targets(y: Any) -> Float[np.ndarray, "..."]:
+def check_targets(y: Any, name: str = "y") -> Float[np.ndarray, "..."]:
     """Raise unless targets are finite real numbers, a row for each sample.
 
     Args:
         y: Targets.
+        name: Of the argument, for the message.
 
     Returns:
         The targets in float64.
@@ -22,15 +23,16 @@ def check_targets(y: Any) -> Float[np.ndarray, "..."]:
     """
     if np.ndim(y) not in (1, 2) or 0 in np.shape(y):
         raise ValueError(
-            "`y` must hold one target a sample, (n,), or one for each output, (n, c), "
-            f"got shape {np.shape(y)}."
+            f"`{name}` must hold one target a sample, (n,), or one for each output, "
+            f"(n, c), got shape {np.shape(y)}."
         )
-    if not jnp.issubdtype(y.dtype, jnp.floating):
+    dtype = y.dtype if hasattr(y, "dtype") else np.asarray(y).dtype
+    if not jnp.issubdtype(dtype, jnp.floating):
         raise ValueError(
-            f"`y` must be real-valued, got dtype {y.dtype}: classes become rows of "
+            f"`{name}` must be real-valued, got dtype {dtype}: classes become rows of "
             "`jax.nn.one_hot(y, num_classes)`, labels 0 and 1 become `2.0 * y - 1.0`."
         )
-    return _finite("y", np.asarray(y, np.float64))
+    return _finite(name, np.asarray(y, np.float64))
 
 
 def check_start(

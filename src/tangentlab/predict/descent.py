@@ -36,9 +36,12 @@ def gradient_descent(
     the residual after $k$ steps is $(I - \frac{\eta}{n} K)^k (f_0 - y)$. The heavy ball
     is $v \leftarrow m v + \nabla L$, $\theta \leftarrow \theta - \eta v$, Nesterov's
     momentum $\theta \leftarrow \theta - \eta (\nabla L + m v)$, from $v = 0$, as in
-    `tl.Recipe` and optax. Steps are not taken one by one: the step, an affine map of
-    coefficient and velocity in each mode, is doubled as often as the number of steps
-    has binary digits, with an error that grows with these digits alone.
+    `tl.Recipe` and optax. For small rates the time of `gradient_flow` is $t = \eta k /
+    (1 - m)$: momentum adds up the gradients of about $1 / (1 - m)$ steps.
+
+    Steps are not taken one by one: the step, an affine map of coefficient and velocity
+    in each mode, is doubled as often as the number of steps has binary digits, with an
+    error that grows with these digits alone.
 
     Args:
         K: Kernel of the training samples, (n, n) or (n, c, n, c): an array, a
@@ -77,7 +80,7 @@ def gradient_descent(
     taken = np.where(endless, 0, counts).astype(np.int64)
     factors = _descend(problem, taken, learning_rate, momentum, nesterov)
     settles = learning_rate < limit or not endless.any()
-    if not (np.abs(factors).max() < _LARGEST and settles):
+    if not (np.abs(factors).max(initial=0.0) < _LARGEST and settles):
         raise ValueError(
             f"Gradient descent with a learning rate of {learning_rate:g} and "
             f"{momentum:g} momentum diverges on this kernel: it is stable below "

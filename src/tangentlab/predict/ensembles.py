@@ -124,4 +124,6 @@ def ensemble(
     return Posterior(
         mean.reshape(*times, others[0], *problem.shape[1:]),
         covariance.reshape(*times, *others, *others),
+        problem.condition,
+        int(problem.unresolved.sum()),
     )

@@ -86,6 +86,8 @@ def gp_posterior(
     return Posterior(
         mean if start is None else mean + start,
         covariance.reshape(*others, *others),
+        problem.condition,
+        int(problem.unresolved.sum()),
     )
 
 

@@ -75,8 +75,8 @@ def loss_flow(
 
     Raises:
         ImportError: If diffrax is not installed.
-        ValueError: If something does not fit, a time is infinite, or the integration
-            fails.
+        ValueError: If something does not fit, a time is infinite, a label is none of
+            the classes, or the integration fails.
 
     Reference:
         Lee et al., "Wide neural networks of any depth evolve as linear models under
@@ -88,10 +88,13 @@ def loss_flow(
     start = check_start(f_0, shape)
     size = _check_sizes(matrix, y, shape)
     ridge = check_amount("ridge", ridge)
+    if not 0 < tolerance < 1:
+        raise ValueError(f"`tolerance` must lie between 0 and 1, got {tolerance}.")
     with jax.enable_x64(True):
         wide = jnp.asarray(matrix)
         begin = jnp.zeros(shape) if start is None else jnp.asarray(start)
         _check_loss(loss, begin, y)
+        _check_classes(y, shape)
 
         def outputs(beta):
             return begin + jnp.matmul(wide, beta, precision=HIGHEST).reshape(shape)
@@ -171,6 +174,18 @@ def _check_loss(loss: Loss, outputs: Array, y: Any) -> None:
             f"`loss` must return one number for each of the {len(y)} samples, or one "
             f"for each output, got shape {made} for outputs {outputs.shape} and labels "
             f"{np.shape(y)}: it is averaged over the samples here."
+        )
+
+
+def _check_classes(y: Any, shape: tuple[int, ...]) -> None:
+    """Labels that are classes, one a row of several outputs, must be among them."""
+    labels = np.asarray(y)
+    if labels.ndim != 1 or len(shape) != 2 or labels.dtype.kind not in "iu":
+        return
+    if not (0 <= labels.min() and labels.max() < shape[1]):
+        raise ValueError(
+            f"`y` holds classes from {labels.min()} to {labels.max()}, but `f_0` has "
+            f"{shape[1]} outputs: classes are counted 0..{shape[1] - 1}."
         )
 
 

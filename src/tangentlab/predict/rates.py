@@ -42,6 +42,9 @@ def max_learning_rate(
     Returns:
         The rate; infinite for a kernel of zeros.
 
+    Raises:
+        ValueError: If the number of samples is not positive.
+
     Reference:
         Polyak, "Some methods of speeding up the convergence of iteration methods",
         1964. The CentraleSupelec lecture (class 5, January 2025) leaves the condition
@@ -51,6 +54,10 @@ def max_learning_rate(
         largest, n = float(K.eigenvalues[0]), K.eigenvectors.shape[0]
     else:
         largest, n = float(spectrum(flat(K), 1).eigenvalues[0]), K.shape[0]
+    if num_samples is not None and num_samples < 1:
+        raise ValueError(
+            f"`num_samples` must be the number of training samples, got {num_samples}."
+        )
     return stable_rate(
         largest,
         n if num_samples is None else num_samples,

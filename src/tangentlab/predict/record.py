@@ -61,10 +61,15 @@ class Posterior(eqx.Module):
         covariance: Between samples, (m, m), the same for each output where these share
             a kernel; (m, c, m, c) with a kernel between outputs; times first. Rounding
             may leave a variance that should be zero slightly negative.
+        condition: Of the kernel that was inverted, with what was added to its diagonal,
+            as in `Solution`.
+        num_unresolved: Likewise.
     """
 
     mean: Float[np.ndarray, "..."]
     covariance: Float[np.ndarray, "..."]
+    condition: float | None = None
+    num_unresolved: int = 0
 
 
 def assemble(

@@ -67,6 +67,10 @@ def ridgeless(K: Kernel, y: Outputs, *, f_0: Outputs | None = None) -> Solution:
     Returns:
         The solution, its `squared_norm` the smallest there is. Warns
         (`AccuracyWarning`) of modes left unlearned.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025), for limit and norm; the UBC
+        lecture (CPSC 532S, March 2022), for the ridge.
     """
     problem = pose(K, y, f_0)
     return solve(problem, inverse(problem))

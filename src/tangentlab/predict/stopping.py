@@ -90,7 +90,7 @@ def early_stopping(
         )
     problem = pose(K, y, f_0, ridge)
     check_rectangle("K_test", K_test, problem.side, "gram(..., x_test, x)")
-    wanted = check_targets(y_test)
+    wanted = check_targets(y_test, "y_test")
     start = check_start(f_0_test, wanted.shape, "f_0_test")
     seen = in_modes("K_test", problem, K_test)
     _check_alike(seen, wanted, problem)

@@ -99,6 +99,10 @@ def first_layer_kernel(
 
     Returns:
         The kernel.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Telgarsky, "Deep learning theory
+        lecture notes", section 4.
     """
     xi, norms = _cosines_and_norms(x_1, x_2)
     return norms * xi * (jnp.pi - jnp.arccos(xi)) / (2 * jnp.pi)
@@ -123,6 +127,10 @@ def both_layers_kernel(
 
     Returns:
         The kernel.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025); Cho and Saul, "Kernel
+        methods for deep learning", NeurIPS 2009, for both expectations.
     """
     xi, norms = _cosines_and_norms(x_1, x_2)
     return norms * relu_kernel_function(xi)
@@ -162,6 +170,9 @@ def one_dimensional_kernel(
 
     Returns:
         The kernel, of rank 2 at most.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025); the closed form is ours.
     """
     x_1 = jnp.asarray(x_1)
     x_2 = x_1 if x_2 is None else jnp.asarray(x_2)
@@ -231,6 +242,9 @@ def origin_kernel(
 
     Returns:
         The kernel.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022).
     """
     x_1 = jnp.asarray(x_1)
     x_2 = x_1 if x_2 is None else jnp.asarray(x_2)

@@ -2,6 +2,7 @@
 
 import math
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
@@ -108,6 +109,19 @@ def check_signs(y: Float[AnyArray, " n"]) -> None:
             f"margin 1, got the label {others[0]:g}: classes 0 and 1 become `2.0 * y - "
             "1.0`."
         )
+
+
+def rounding_of(array: Float[AnyArray, "..."]) -> float:
+    """The relative rounding error of an array's entries.
+
+    Args:
+        array: Numbers that were computed in its dtype.
+
+    Returns:
+        The spacing of numbers at 1; that of float64 for integers.
+    """
+    exact = not jnp.issubdtype(array.dtype, jnp.floating)
+    return float(jnp.finfo(np.float64 if exact else array.dtype).eps)
 
 
 def _quoted(name: str) -> str:

@@ -21,7 +21,12 @@ from jaxtyping import Array, Float
 from .._checks import check_square
 from .._linalg import HIGHEST
 from .._types import AnyArray, PRNGKey
-from .checking import check_at_least, check_finite, check_not_negative
+from .checking import (
+    check_at_least,
+    check_finite,
+    check_not_negative,
+    rounding_of,
+)
 from .estimates import MeanEstimate, mean_of
 
 
@@ -49,13 +54,27 @@ def rademacher_complexity(
 
     Returns:
         The mean and its standard error.
+
+    Raises:
+        ValueError: If `H` is no Gram matrix: some signs have a negative norm.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025); Bartlett and Mendelson,
+        "Rademacher and Gaussian complexities", JMLR 2002.
     """
     check_square("H", H)
     check_finite("H", H)
     check_not_negative("radius", radius)
     check_at_least("num_draws", num_draws, 2)
-    suprema = _suprema(jnp.asarray(H), key, num_draws)
-    return mean_of(radius * np.asarray(suprema, np.float64) / H.shape[0])
+    squares = np.asarray(_squares(jnp.asarray(H), key, num_draws), np.float64)
+    n, largest = H.shape[0], float(np.abs(np.asarray(H)).max())
+    rounding = n**2 * largest * rounding_of(H)
+    if squares.min() < -rounding:
+        raise ValueError(
+            "`H` must be a Gram matrix, but a vector of signs has the squared norm "
+            f"{squares.min():.3g}: pass inner products of features."
+        )
+    return mean_of(radius * np.sqrt(np.maximum(squares, 0)) / n)
 
 
 def rademacher_bound(H: Float[AnyArray, "n n"], radius: float | int) -> float:
@@ -80,6 +99,7 @@ def rademacher_bound(H: Float[AnyArray, "n n"], radius: float | int) -> float:
     check_finite("H", H)
     check_not_negative("radius", radius)
     trace = float(np.trace(np.asarray(H, np.float64)))
+    check_not_negative("the trace of `H`", trace)
     return radius * math.sqrt(trace) / H.shape[0]
 
 
@@ -107,7 +127,6 @@ def rademacher_bound_by_norm(
     return radius * max_norm / math.sqrt(num)
 
 
-def _suprema(H: Float[Array, "n n"], key: PRNGKey, num: int) -> Float[Array, " s"]:
+def _squares(H: Float[Array, "n n"], key: PRNGKey, num: int) -> Float[Array, " s"]:
     signs = jax.random.rademacher(key, (len(H), num), H.dtype)
-    energies = jnp.sum(signs * jnp.matmul(H, signs, precision=HIGHEST), axis=0)
-    return jnp.sqrt(jnp.maximum(energies, 0))  # rounding of a semi-definite form
+    return jnp.sum(signs * jnp.matmul(H, signs, precision=HIGHEST), axis=0)

@@ -43,7 +43,8 @@ def descent_residual_norm(
         rate: $\eta$.
 
     Returns:
-        The norm of the residual.
+        The norm of the residual; infinite where a rate above $2 n / \mu_{\max}$ takes
+        it beyond all numbers.
 
     Raises:
         ValueError: If something does not fit or is not finite.
@@ -60,7 +61,8 @@ def descent_residual_norm(
     check_positive("rate", rate)
     mu, V = np.linalg.eigh(np.asarray(K, np.float64))
     coordinates = V.T @ np.asarray(residual, np.float64)
-    kept = (1 - rate * mu / len(mu)) ** num_steps * coordinates
+    with np.errstate(over="ignore"):
+        kept = (1 - rate * mu / len(mu)) ** num_steps * coordinates
     return float(np.linalg.norm(kept))
 
 
@@ -83,6 +85,10 @@ def flow_loss_bound(
 
     Returns:
         The bound on the loss.
+
+    Reference:
+        Du et al., "Gradient descent provably optimizes over-parameterized neural
+        networks", ICLR 2019, section 3, for a summed loss.
     """
     check_not_negative("initial_loss", initial_loss)
     check_not_negative("smallest", smallest)

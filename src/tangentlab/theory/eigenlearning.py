@@ -164,7 +164,8 @@ def predicted_risk(
         The prediction; infinite where as many positive modes as samples meet no ridge.
 
     Raises:
-        ValueError: If eigenvalues and energies do not pair, or one is below 0.
+        ValueError: If eigenvalues and energies do not pair, or one is below 0 or not
+            finite.
 
     Reference:
         Simon, Dickens, Karkada and DeWeese, "The eigenlearning framework", TMLR 2023,
@@ -173,11 +174,11 @@ def predicted_risk(
     """
     lam, counts = _checked_modes(eigenvalues, multiplicities)
     energy = np.asarray(energies, np.float64)
-    if energy.shape != lam.shape or not (energy >= 0).all():
+    if energy.shape != lam.shape or not ((energy >= 0) & (energy < np.inf)).all():
         raise ValueError(
-            f"`energies` must hold a squared coefficient, 0 or above, for each of the "
-            f"{len(lam)} eigenvalues, got shape {energy.shape} and a minimum of "
-            f"{energy.min(initial=0.0):.3g}."
+            f"`energies` must hold a finite squared coefficient, 0 or above, for each "
+            f"of the {len(lam)} eigenvalues, got shape {energy.shape} and numbers from "
+            f"{energy.min(initial=0.0):.3g} to {energy.max(initial=0.0):.3g}."
         )
     check_not_negative("noise", noise)
     check_not_negative("unresolved", unresolved)
@@ -288,9 +289,10 @@ def _checked_modes(
     counts = np.ones_like(lam)
     if multiplicities is not None:
         counts = np.asarray(multiplicities, np.float64)
-    if counts.shape != lam.shape or not (counts > 0).all():
+    if counts.shape != lam.shape or not ((counts > 0) & (counts < np.inf)).all():
         raise ValueError(
-            f"`multiplicities` must hold a count above 0 for each of the {len(lam)} "
-            f"eigenvalues, got shape {counts.shape}."
+            f"`multiplicities` must hold a finite count above 0 for each of the "
+            f"{len(lam)} eigenvalues, got shape {counts.shape} and numbers from "
+            f"{counts.min(initial=0.0):.3g} to {counts.max(initial=0.0):.3g}."
         )
     return lam, counts

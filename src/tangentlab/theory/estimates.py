@@ -78,6 +78,11 @@ def squared_norm_of_mean(
 
     Returns:
         The estimate without bias, which may be below zero, and the plug-in one.
+
+    Reference:
+        Hoeffding, "A class of statistics with asymptotically normal distribution",
+        1948, for the U-statistic; Efron and Stein, "The jackknife estimate of
+        variance", 1981, for its error.
     """
     check_at_least("the number of batches", len(sums), 2)
     rows, num = np.asarray(sums, np.float64), np.asarray(counts, np.float64)

@@ -9,11 +9,13 @@ import math
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float, Int
 
 from .._types import AnyArray
 from .checking import (
     check_at_least,
+    check_finite,
     check_not_negative,
     check_positive,
     check_probability,
@@ -35,7 +37,7 @@ class LargestGap(eqx.Module):
 
 
 def near_hinge_count(
-    W: Float[AnyArray, "m d"], x: Float[AnyArray, "n d"], threshold: float
+    W: Float[AnyArray, "m d"], x: Float[AnyArray, "n d"], threshold: float | int
 ) -> Int[Array, " n"]:
     r"""Number of units with $|w_j^\top x| \le \tau \|x\|$.
 
@@ -46,7 +48,16 @@ def near_hinge_count(
 
     Returns:
         A count for each input.
+
+    Raises:
+        ValueError: If something is not finite: NaN is near nothing.
+
+    Reference:
+        Telgarsky, "Deep learning theory lecture notes", section 4, in the proof of
+        lemma 4.1.
     """
+    check_not_negative("threshold", threshold)
+    _check_finite(W=W, x=x)
     x = jnp.asarray(x)
     near = jnp.abs(x @ jnp.asarray(W).T) <= threshold * jnp.linalg.norm(
         x, axis=1, keepdims=True
@@ -83,7 +94,9 @@ def near_hinge_bound(width: int, threshold: float | int, failure: float | int) -
 def flip_count(
     W_0: Float[AnyArray, "m d"], W: Float[AnyArray, "m d"], x: Float[AnyArray, "n d"]
 ) -> Int[Array, " n"]:
-    """Number of units that are active for one set of weights and not for the other.
+    r"""Number of units that are active for one set of weights and not for the other.
+
+    $$\#\{j : [w_j^\top x > 0] \ne [w_{0,j}^\top x > 0]\}$$
 
     Args:
         W_0: Weights, a row a unit.
@@ -92,7 +105,15 @@ def flip_count(
 
     Returns:
         A count for each input; a unit that is exactly 0 is not active.
+
+    Raises:
+        ValueError: If something is not finite: NaN is never active.
+
+    Reference:
+        Telgarsky, "Deep learning theory lecture notes", section 4, in the proof of
+        lemma 4.1.
     """
+    _check_finite(W_0=W_0, W=W, x=x)
     x = jnp.asarray(x)
     before, after = (x @ jnp.asarray(weights).T > 0 for weights in (W_0, W))
     return jnp.sum(before != after, axis=1)
@@ -182,8 +203,14 @@ def relu_largest_gap(
         The supremum, weights that attain it, and how many units they move.
 
     Raises:
-        ValueError: If the output weights are of different magnitudes, or `x` is 0.
+        ValueError: If the output weights are of different magnitudes, `x` is 0, or
+            something is not finite.
+
+    Reference:
+        The adversary that moves the units nearest the hinge is ours; the bound is
+        Telgarsky's, "Deep learning theory lecture notes", lemma 4.1.
     """
+    _check_finite(W_0=W_0, a=a, x=x)
     W_0, a, x = (np.asarray(v, np.float64) for v in (W_0, a, x))
     check_not_negative("radius", radius)
     norm, size = float(np.linalg.norm(x)), np.abs(a).max()
@@ -206,3 +233,9 @@ def relu_largest_gap(
     towards = -np.where(s[moved] > 0, 1.0, -1.0)[:, None] * x[None] / norm
     W[moved] += towards * radius / max(len(moved), 1) ** 0.5
     return LargestGap(float(gap * size / len(a) ** 0.5), W, len(moved))
+
+
+def _check_finite(**arrays: Float[AnyArray, "..."]) -> None:
+    for name, array in arrays.items():
+        if not isinstance(array, Tracer):
+            check_finite(name, array)

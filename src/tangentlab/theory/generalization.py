@@ -65,7 +65,20 @@ def label_complexity(
 
     Returns:
         The complexity, in the inverse of the unit of `H`.
+
+    Raises:
+        ValueError: If labels are no vector, or the kernel is singular up to rounding.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025); Arora et al., "Fine-grained
+        analysis of optimization and generalization for overparameterized two-layer
+        neural networks", ICML 2019, theorem 5.1.
     """
+    if np.ndim(y) != 1:
+        raise ValueError(
+            f"`y` must hold one label a sample, got shape {np.shape(y)}: take a column "
+            "at a time."
+        )
     return float(inverse_forms(H, np.asarray(y)[:, None], jitter)[0])
 
 
@@ -126,6 +139,11 @@ def generalization_bound(
 
     Returns:
         The bound and its parts.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025), made explicit; Arora et
+        al., "Fine-grained analysis of optimization and generalization for
+        overparameterized two-layer neural networks", ICML 2019, theorem 5.1.
     """
     check_positive("unit", unit)
     complexity = _checked_complexity(H, y, failure)
@@ -166,6 +184,11 @@ def generalization_bound_above(
 
     Raises:
         ValueError: If the smallest eigenvalue of `H` contradicts `smallest`.
+
+    Reference:
+        The CentraleSupelec lecture (class 5, January 2025), made explicit; Arora et
+        al., "Fine-grained analysis of optimization and generalization for
+        overparameterized two-layer neural networks", ICML 2019, theorem 5.1.
     """
     check_positive("smallest", smallest)
     complexity = _checked_complexity(H, y, failure)

@@ -49,6 +49,9 @@ def chain_gradient(w: Float[Array, " l"]) -> Float[Array, " l"]:
 
     Returns:
         The gradient; 0 where at least two weights are 0.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022).
     """
     without = _product_without(w, jnp.eye(len(w), dtype=bool))
     return (jnp.prod(w) - 1) * without

@@ -72,6 +72,10 @@ def laziness_criterion(
 
     Returns:
         $\kappa$.
+
+    Reference:
+        Chizat, Oyallon and Bach, "On lazy training in differentiable programming",
+        NeurIPS 2019, section 1.1.
     """
     check_not_negative("residual_norm", residual_norm)
     check_positive("derivative_norm", derivative_norm)
@@ -145,6 +149,10 @@ def derivative_norm(apply: Apply, params: Params, x: Inputs) -> float:
 
     Returns:
         The norm.
+
+    Reference:
+        Chizat, Oyallon and Bach, "On lazy training in differentiable programming",
+        NeurIPS 2019, section 1.1.
     """
     outputs = jax.eval_shape(apply, params, x)
     (n, c), dtype = outputs.shape, outputs.dtype
@@ -188,6 +196,10 @@ def second_derivative_norm(
 
     Returns:
         The norm, from below.
+
+    Reference:
+        Chizat, Oyallon and Bach, "On lazy training in differentiable programming",
+        NeurIPS 2019, section 1.1.
     """
     check_apply(apply, params, x)
     check_at_least("num_starts", num_starts, 1)

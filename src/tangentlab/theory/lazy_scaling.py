@@ -9,6 +9,8 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from .._types import AnyArray, Apply, Inputs, Params
@@ -69,6 +71,10 @@ def scaled_flows(
     Returns:
         The distances for each scale.
 
+    Raises:
+        ValueError: If the targets do not have the shape of the outputs, a scale is not
+            positive, or the steps are too long for the flow.
+
     Reference:
         Chizat, Oyallon and Bach, "On lazy training in differentiable programming",
         NeurIPS 2019, theorem 2.2.
@@ -76,6 +82,7 @@ def scaled_flows(
     check_apply(apply, params_0, x)
     check_positive("horizon", horizon)
     check_at_least("num_steps", num_steps, 1)
+    _check_targets(y, jax.eval_shape(apply, params_0, x).shape, scales)
     center, restore = flatten(params_0)
     y = jnp.asarray(y, center.dtype)
 
@@ -107,6 +114,7 @@ def scaled_flows(
 
     scales = jnp.asarray(scales, center.dtype)
     found = jax.jit(lambda scales: jax.lax.map(run, scales))(scales)
+    _check_followed(found, horizon, num_steps)
     return LazyScaling(scales, *found.T)
 
 
@@ -130,6 +138,24 @@ def equivalent_weight_scale(scale: float | int, degree: float | int) -> float:
     check_positive("scale", scale)
     check_positive("degree", degree)
     return scale ** (1 / degree)
+
+
+def _check_targets(y, shape: tuple[int, ...], scales) -> None:
+    if jnp.shape(y) != shape:
+        raise ValueError(
+            f"`y` must have the shape of the outputs, {shape}, got {jnp.shape(y)}: one "
+            "column for each output."
+        )
+    if not isinstance(scales, Tracer) and not (np.asarray(scales) > 0).all():
+        raise ValueError(f"`scales` must be positive numbers, got {scales}.")
+
+
+def _check_followed(found: Array, horizon: float | int, num_steps: int) -> None:
+    if not isinstance(found, Tracer) and not bool(jnp.isfinite(found).all()):
+        raise ValueError(
+            f"The flow left all numbers within {num_steps} steps of "
+            f"{horizon / num_steps:.3g}: raise `num_steps`, or lower `horizon`."
+        )
 
 
 def _advance(

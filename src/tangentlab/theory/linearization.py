@@ -57,6 +57,10 @@ def smooth_linearization_bound(
 
     Returns:
         The bound.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Telgarsky, "Deep learning theory
+        lecture notes", section 4, proposition 4.1.
     """
     for name, value in (("distance", distance), ("curvature", curvature)):
         check_not_negative(name, value)
@@ -96,7 +100,7 @@ def relu_linearization_bound(
 
 
 def relu_linearization_bound_between(
-    radius: float | int, width: int, failure: float
+    radius: float | int, width: int, failure: float | int
 ) -> float:
     r"""Error of a ReLU network's linearization at any point of a ball, all over it.
 
@@ -121,7 +125,9 @@ def relu_linearization_bound_between(
 
 
 def taylor_remainder(
-    second_derivative: Callable[[float], float], start: float | int, end: float
+    second_derivative: Callable[[float], float],
+    start: float | int,
+    end: float | int,
 ) -> float:
     r"""What a linearization leaves out, as an integral.
 
@@ -138,6 +144,10 @@ def taylor_remainder(
 
     Returns:
         The remainder, by adaptive quadrature.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Telgarsky, "Deep learning theory
+        lecture notes", section 4, proposition 4.1.
     """
     value, _ = scipy.integrate.quad(
         lambda z: second_derivative(z) * (end - z), start, end, epsabs=1e-13
@@ -169,6 +179,10 @@ def two_layer_linearization(
 
     Returns:
         What `tl.linearize(two_layer(a, activation), W_0)(W, x)` is.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Telgarsky, "Deep learning theory
+        lecture notes", section 4.
     """
     x = jnp.asarray(x)
     values, slopes = jax.jvp(
@@ -198,6 +212,10 @@ def homogeneous_linearization(
 
     Returns:
         An `apply`, equal to `tl.linearize(apply, params_0)` for such a network.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022), for one layer; the rest is Euler's
+        identity.
     """
     params_0 = jax.tree.map(jnp.asarray, params_0)
     start, buffers = split_differentiable(params_0)

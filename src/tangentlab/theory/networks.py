@@ -94,6 +94,10 @@ def two_layer_kernel(
 
     Returns:
         The kernel.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Telgarsky, "Deep learning theory
+        lecture notes", section 4.
     """
     W_0, x_1 = jnp.asarray(W_0), jnp.asarray(x_1)
     x_2 = x_1 if x_2 is None else jnp.asarray(x_2)
@@ -120,6 +124,10 @@ def draw_two_layer(
     Returns:
         Output weights $a_j = \pm 1$ with equal chances, and $W_0$ of independent
         standard normal entries.
+
+    Reference:
+        The UBC lecture (CPSC 532S, March 2022); Telgarsky, "Deep learning theory
+        lecture notes", section 4.
     """
     signs, weights = jax.random.split(key)
     W_0 = jax.random.normal(weights, (width, dim))

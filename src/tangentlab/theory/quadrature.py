@@ -28,6 +28,10 @@ def relu_expectation(cosine: float | int, degree: int) -> float:
 
     Raises:
         ValueError: If the cosine is not between -1 and 1.
+
+    Reference:
+        Cho and Saul, "Kernel methods for deep learning", NeurIPS 2009, whose closed
+        form it checks.
     """
     check_at_least("degree", degree, 0)
     if not -1 < cosine < 1:

@@ -12,7 +12,7 @@ from jaxtyping import Float
 
 from .._checks import check_square
 from .._types import AnyArray, PRNGKey
-from .checking import check_at_least, check_finite
+from .checking import check_at_least, check_finite, check_positive
 from .solving import inverse_forms, inverse_trace
 
 
@@ -26,6 +26,10 @@ def random_label_complexity(H: Float[AnyArray, "n n"]) -> float:
 
     Returns:
         The expectation.
+
+    Reference:
+        $\mathbb E[Y Y^\top] = I$ in the complexity of the CentraleSupelec lecture
+        (class 5, January 2025).
     """
     return inverse_trace(H)
 
@@ -44,10 +48,16 @@ def random_label_floor(H: Float[AnyArray, "n n"]) -> float:
 
     Returns:
         $n^2 / \operatorname{tr} H$.
+
+    Reference:
+        Of arithmetic and harmonic mean of the eigenvalues; the bound is that of the
+        CentraleSupelec lecture (class 5, January 2025).
     """
     check_square("H", H)
     check_finite("H", H)
-    return H.shape[0] ** 2 / float(np.trace(np.asarray(H, np.float64)))
+    trace = float(np.trace(np.asarray(H, np.float64)))
+    check_positive("the trace of `H`", trace)
+    return H.shape[0] ** 2 / trace
 
 
 def permuted_complexities(

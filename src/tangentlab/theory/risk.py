@@ -53,13 +53,18 @@ def modes_of(spectrum: Spectrum, y: Float[AnyArray, " n"]) -> Modes:
         What `predicted_risk` takes.
 
     Raises:
-        ValueError: If the trace of the kernel is unknown.
+        ValueError: If the trace of the kernel is unknown, or the target is not finite.
+
+    Reference:
+        Simon, Dickens, Karkada and DeWeese, "The eigenlearning framework", TMLR 2023,
+        arXiv 2110.03922, on measured spectra.
     """
     if spectrum.trace is None:
         raise ValueError(
             "The spectrum's `trace` is None, so that what it leaves out is unknown: "
             "pass `trace=` where it is computed."
         )
+    check_finite("y", y)
     n = spectrum.eigenvectors.shape[0]
     mean_square = float((np.asarray(y, np.float64) ** 2).mean())
     energies = energy(spectrum, y).per_mode * mean_square
@@ -74,7 +79,7 @@ def modes_of(spectrum: Spectrum, y: Float[AnyArray, " n"]) -> Modes:
 
 
 def risk_estimate(
-    K: Float[AnyArray, "n n"], y: Float[AnyArray, " n"], *, ridge: float
+    K: Float[AnyArray, "n n"], y: Float[AnyArray, " n"], *, ridge: float | int
 ) -> float:
     r"""Test error of kernel regression from the training set alone.
 

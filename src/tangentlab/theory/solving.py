@@ -6,9 +6,9 @@ from jaxtyping import Float
 
 from .._checks import check_same_rows, check_square
 from .._types import AnyArray
-from .checking import check_finite, check_not_negative
+from .checking import check_finite, check_not_negative, rounding_of
 
-_LEAST = 10 * np.finfo(np.float64).eps  # reciprocal condition numbers that are noise
+_LEAST = 10  # roundings of an entry; smaller reciprocal condition numbers are noise
 
 
 def inverse_forms(
@@ -62,7 +62,8 @@ def cholesky(
 
     Raises:
         ValueError: If the matrix is not finite, not positive definite, or singular up
-            to rounding.
+            to the rounding of its own dtype: what was computed in float32 is not known
+            any better in float64.
     """
     check_square("K", K)
     check_finite("K", K)
@@ -76,7 +77,7 @@ def cholesky(
     norm = np.abs(full).sum(axis=0).max()
     (condition,) = scipy.linalg.get_lapack_funcs(("pocon",), (L,))
     reciprocal, _ = condition(L, norm, uplo="L")
-    if reciprocal < _LEAST:
+    if reciprocal < _LEAST * rounding_of(K):
         raise ValueError(_message(f"singular, condition {1 / reciprocal:.1e}", full))
     return L
 
@@ -87,5 +88,6 @@ def _message(what: str, K: Float[np.ndarray, "n n"]) -> str:
         f"`K` of shape {K.shape} is {what} up to rounding (its mean diagonal is "
         f"{diagonal.mean():.3g}), so that its inverse is noise. Look for equal samples "
         "and for features that are fewer than samples (a constant coordinate may be "
-        "missing), or pass a ridge or jitter where the function has one."
+        "missing), compute it in float64, or pass a ridge or jitter where the function "
+        "has one."
     )

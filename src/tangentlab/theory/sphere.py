@@ -20,7 +20,7 @@ from jax.core import Tracer
 from jaxtyping import Array, Float
 
 from .._types import AnyArray
-from .checking import check_at_least
+from .checking import check_at_least, check_finite
 
 _NODES = 200  # the integrand is analytic in the angle
 
@@ -114,7 +114,9 @@ def zonal_eigenvalues(
     angles = (nodes + 1) * np.pi / 2
     t = np.cos(angles)
     measure = weights * np.sin(angles) ** (dim - 2)
-    measured = np.asarray(kernel(t), np.float64) * measure / measure.sum()
+    values = np.asarray(kernel(t), np.float64)
+    check_finite("kernel", values)
+    measured = values * measure / measure.sum()
     before, current = np.zeros_like(t), np.ones_like(t)
     found = []
     for degree in range(num):
@@ -142,6 +144,10 @@ def zonal_energies(
 
     Returns:
         The energies.
+
+    Reference:
+        Atkinson and Han, "Spherical harmonics and approximations on the unit sphere",
+        2012.
     """
     found = zonal_eigenvalues(function, dim=dim, num=num)
     counts = [harmonic_multiplicity(dim, degree) for degree in range(num)]

@@ -48,6 +48,10 @@ def alignment_estimate(
     Raises:
         ValueError: If the function does not fit the samples, there are fewer samples
             than batches, or the network has several outputs.
+
+    Reference:
+        The paper, Lemma 1; Hoeffding, "A class of statistics with asymptotically normal
+        distribution", 1948, for the estimate.
     """
     check_apply(apply, params, x)
     n = batch_size("x", x)
