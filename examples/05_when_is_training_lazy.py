@@ -65,7 +65,7 @@ curves = {
 }
 for label, values in curves.items():
     left.loglog(scales, values, "o-", label=label)
-left.set(title="distances during training", xlabel="output scale")
+left.set(title="during training", xlabel="output scale", ylabel="largest distance")
 left.legend()
 right.loglog(criterion, flows.output_gap, "o-", color="#c2410c")
 right.axvline(1, color="gray", linestyle=":")

@@ -103,7 +103,12 @@ for name in options.data:
 
 # %%
 figure, axes = plt.subplots(
-    1, len(curves), figsize=(5 * len(curves), 3.6), squeeze=False, sharey=True
+    1,
+    len(curves),
+    figsize=(5 * len(curves), 3.6),
+    squeeze=False,
+    sharey=True,
+    layout="constrained",
 )
 for axis, (name, (steps, seen, unseen)) in zip(axes[0], curves.items(), strict=True):
     axis.semilogx(steps, 100 * seen, label="training images")

@@ -19,6 +19,7 @@ from tangentlab.experiments import (
 )
 from tangentlab.experiments.base import draw, perform
 from tangentlab.experiments.separation.results import Needs, needed
+from tangentlab.experiments.stages.panels import curve_with_spread, new_figure
 
 ROOMS = {
     "bounds": bounds,
@@ -176,6 +177,15 @@ def test_an_interrupted_run_goes_on(tmp_path):
     assert (again.final / "draw-1.npz").is_file()
 
 
+def test_intervals_end_where_values_do():
+    ax = new_figure().subplots()
+    values = np.array([[0.0, 0.9], [1.0, 1.0], [1.0, 1.0]])
+    curve_with_spread(ax, [0, 1], values, (0, 1))
+    (band,) = ax.collections
+    heights = np.asarray(band.get_paths()[0].vertices)[:, 1]
+    assert heights.min() == 0 and heights.max() == 1
+
+
 def test_samples_needed_are_interpolated():
     sizes, accuracies = np.array([100, 400]), np.array([0.8, 1.0])
     assert needed(sizes, accuracies, 0.9) == pytest.approx(200.0)
@@ -196,6 +206,8 @@ def test_samples_needed_are_interpolated():
         ("bounds", {"sizes": (5000,), "cases": ("digits",)}, "has 1437 samples"),
         ("bounds", {"cases": ("digits:1",)}, "two of its classes, as in mnist:0,1"),
         ("landscapes", {"width": 0}, "width must be at least 1, got 0"),
+        ("landscapes", {"sgd_variance": 0.0}, "sgd_variance must be above 0"),
+        ("landscapes", {"units": (0, 1)}, "units and sgd_steps must hold numbers"),
         ("landscapes", {"student_widths": (1, 2)}, "nor below teacher_units = 2"),
         ("landscapes", {"network_steps": 150}, "a multiple of 100, got 150"),
         ("landscapes", {"depths": (1,)}, "numbers from 2 on"),

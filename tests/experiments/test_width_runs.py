@@ -173,6 +173,8 @@ def test_networks_are_trained_by_plain_descent():
     np.testing.assert_allclose(trained.f_T[1, 3:], outputs, rtol=1e-10)
     residual = model.apply(params, x) - y
     np.testing.assert_allclose(trained.loss[1, -1], np.mean(residual**2) / 2)
+    with pytest.raises(ValueError, match="diverged: .* Leave out the smallest widths"):
+        train_width(layer, points, keys, 1e200, 5, 2)
 
 
 def test_multiplied_outputs_are_trained_by_plain_descent():

@@ -55,7 +55,7 @@ def share_figure(run: Run) -> "Figure":
             _bound_and_error(ax, shares, saved)
             ax.axhline(0.5, color=MUTED, linewidth=1.2, linestyle=(0, (1, 2)))
             ax.annotate(
-                "chance", (1.0, 0.5), (-2, 3), color=MUTED, fontsize=9, ha="right",
+                "chance", (0.4, 0.5), (0, 3), color=MUTED, fontsize=9, ha="center",
                 xycoords=("axes fraction", "data"), textcoords="offset points",
             )  # fmt: skip
             ax.set_xlabel("random labels (%)")
@@ -81,7 +81,9 @@ def label_figure(run: Run) -> "Figure":
             ax.hist(shuffled[0, 0], bins=18, color=COLORS[5], label="shuffled labels")
             ax.axvline(true[0, 0], color=NETWORK, linewidth=2.6, label="true labels")
             ax.set_xlim(0, 1.06 * shuffled[0, 0].max())
-            ax.set_xlabel("$Y^T H^{-1} Y$")
+            ax.locator_params("x", nbins=5)
+            ax.xaxis.set_major_formatter("{x:,.0f}")
+            ax.set_xlabel(r"$Y^\top H^{-1} Y$")
         axes[0].set_ylabel("label vectors")
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper left", ncols=2)
@@ -103,17 +105,17 @@ def _bound_and_error(ax: "Axes", x, saved: np.ndarray) -> None:
     curve_with_spread(ax, x, bound, color=_BOUND, marker="D", label="bound")
     curve_with_spread(
         ax, x, leading, color=_BOUND, linestyle=(0, (4, 2)), linewidth=1.4,
-        label="its leading term, $2 B \\sqrt{tr H} / n$",
+        label=r"its leading term, $2 B \sqrt{\mathrm{tr}\,H} / n$",
     )  # fmt: skip
     options = {"color": INK, "marker": "o", "label": "test error"}
-    curve_with_spread(ax, x, error, **options)
+    curve_with_spread(ax, x, error, (0, 1), **options)
     # Linear up to 1, where errors live; logarithmic above, where bounds say nothing.
     ax.set_yscale("symlog", linthresh=1, linscale=2.2)
     ticks = [0, 0.25, 0.5, 0.75, 1, 2, 5, 10, 20]
     ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
     ax.set_ylim(-0.03, 20)
     ax.text(
-        0.02, 1.06, "says nothing", color=MUTED, fontsize=9,
+        0.98, 1.06, "says nothing", color=MUTED, fontsize=9, ha="right",
         transform=ax.get_yaxis_transform(), va="bottom",
     )  # fmt: skip
 

@@ -104,7 +104,8 @@ def _flow_figure(run: Run) -> "Figure":
             top.plot([], [], color=MUTED, markerfacecolor="white", label=name, **look)
         top.set_ylabel("outputs at three samples")
         top.set_title("The mean loss needs 1/n in the exponent")
-        top.legend()
+        handles = top.get_legend_handles_labels()
+        figure.legend(*handles, loc="outside upper left", ncols=3)
         errors = {"exp(−tK)": "summed_gap", "exp(−tK/n)": "flow_error"}
         for (name, key), color in zip(errors.items(), (INK, COLORS[2]), strict=True):
             bottom.semilogy(times, arrays[key], "o-", color=color, markersize=4)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_MOST = 0.1  # of a variance that a single draw may hold
+
 
 def convergence(results: Results) -> "Figure":
     """Errors of finite kernels against width.
@@ -164,21 +166,30 @@ def _one_width(ax: "Axes", run: Run, width: int, place: int) -> None:
         ends = np.array([[each.low, each.high] for each in found]).T
         filled = name == "kernel"
         kind = "kernel" if filled else "norm of last layer"
-        ax.errorbar(
-            ratios * (1.0 if filled else 1.03),
-            values,
-            np.abs(ends - values[None]),
-            fmt=marker,
-            color=color,
-            markerfacecolor=color if filled else "white",
-            markeredgewidth=1.5,
-            linestyle="none",
-            capsize=2,
-            label=f"width {width}, {kind}",
-        )
+        known = np.array([_largest_share(each[name]) < _MOST for each in drawn])
+        for some, alpha in ((known, 1.0), (~known, 0.3)):
+            ax.errorbar(
+                (ratios * (1.0 if filled else 1.03))[some],
+                values[some],
+                np.abs(ends - values[None])[:, some],
+                fmt=marker,
+                color=color,
+                markerfacecolor=color if filled else "white",
+                markeredgewidth=1.5,
+                linestyle="none",
+                capsize=2,
+                alpha=alpha,
+                label=f"width {width}, {kind}" if some is known else None,
+            )
     exact = [norm_fluctuation([width] * depth) for depth in depths]
     label = "formula for the norm" if place == 0 else None
     ax.plot(ratios, exact, "_", color=INK, markersize=14, label=label)
+
+
+def _largest_share(values: np.ndarray) -> float:
+    """How much of the variance a single draw holds."""
+    squares = (values - values.mean()) ** 2
+    return float(squares.max() / squares.sum())
 
 
 def _variance(values: np.ndarray) -> np.ndarray:

@@ -69,7 +69,9 @@ def _sections(run: Run, results: Results) -> tuple[Section, ...]:
                 "Relative variance over initializations, of the kernel of a sample "
                 "with itself and of the last hidden layer's squared norm. The latter "
                 "has a formula, the line. Networks of one ratio of depth to width "
-                "fluctuate alike: wide is not enough if deep.",
+                "fluctuate alike: wide is not enough if deep. Faint points come out "
+                "low: a single draw holds more than a tenth of their variance, and "
+                "rarer, larger ones were not drawn.",
                 {"fluctuations": figures.fluctuations(run)},
             )
         )

@@ -188,6 +188,12 @@ def _check(config: Landscapes) -> None:
     for name in counts:
         if getattr(config, name) < 1:
             raise ValueError(f"{name} must be at least 1, got {getattr(config, name)}.")
+    if min(*config.units, *config.sgd_steps, 1) < 1 or not config.sgd_variance > 0:
+        raise ValueError(
+            "units and sgd_steps must hold numbers from 1 on, and sgd_variance must be "
+            f"above 0, got {config.units}, {config.sgd_steps} and "
+            f"{config.sgd_variance}."
+        )
     if min(config.student_widths, default=0) < config.teacher_units:
         raise ValueError(
             "student_widths must not be empty nor below teacher_units = "

@@ -166,7 +166,7 @@ def _draw_gradients(ax: "Axes", run: Run) -> None:
     curve_with_spread(ax, steps, saved["measured"].T, **options)
     ax.set_ylabel(r"best mean $\|\nabla F\|^2$")
     ax.set_title("gradients become small", fontsize=11)
-    plain_ticks(ax, steps)
+    plain_ticks(ax, steps[::2] if len(steps) > 4 else steps)
     ax.legend()
 
 

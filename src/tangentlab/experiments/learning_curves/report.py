@@ -73,7 +73,9 @@ def _sections(run: Run) -> tuple[Section, ...]:
             "On images",
             "Labels are signs of eigenfunctions of the kernel, or halved classes; "
             "predictions, the lines on both sides, take the labels' own coefficients "
-            "on all modes. Finite networks trained on the same images need not follow.",
+            "on all modes. Finite networks, initializations on the first of the draws, "
+            "need not follow: they start from random outputs, which they never quite "
+            "forget, and their kernel moves.",
             {"images": _image_figure(run)},
         ),
         Section(
@@ -105,13 +107,20 @@ def _draw_curves(
         ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
 
 
+def _legend(figure: "Figure", ax: "Axes") -> None:
+    """Colors tell targets; lines are predictions and dots are measured."""
+    ax.plot([], [], color=MUTED, label="predicted")
+    ax.plot([], [], color=MUTED, marker="o", linestyle="none", label="measured")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper")
+
+
 def _sphere_figure(run: Run) -> "Figure":
     with style():
         figure = new_figure(4.0, 7.6)
         ax = figure.subplots()
         names = [f"degree {degree}" for degree in run.config.degrees]
         _draw_curves(ax, run.config.sphere_sizes, run.arrays("sphere"), names)
-        figure.legend(*ax.get_legend_handles_labels(), loc="outside right upper")
+        _legend(figure, ax)
         return figure
 
 
@@ -128,7 +137,7 @@ def _image_figure(run: Run) -> "Figure":
             ax.axhline(1, color=MUTED, linewidth=1.2, linestyle=(0, (1, 2)))
             ax.set_title(title)
             ax.label_outer()
-        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper")
+        _legend(figure, axes[0])
         return figure
 
 

@@ -30,11 +30,13 @@ def quality(run: Run) -> "Figure":
         left, right = figure.subplots(1, 2)
         distances = np.array(config.distances)
         shades = _shades(len(config.widths))
-        for width, color in zip(config.widths, shades, strict=True):
-            gaps = _gaps(run, config.depths[0], width)
-            middle = np.exp(np.log(gaps).mean(axis=0))
+        gaps = [_gaps(run, config.depths[0], width) for width in config.widths]
+        middles = [np.exp(np.log(each).mean(axis=0)) for each in gaps]
+        heights = _apart([middle[-1] for middle in middles])
+        rows = zip(config.widths, middles, heights, shades, strict=True)
+        for width, middle, height, color in rows:
             left.loglog(distances, middle, "o-", color=color, markersize=4.5)
-            _end_label(left, distances[-1], middle[-1], f"{width}", color)
+            _end_label(left, distances[-1], height, f"{width:,}", color)
         left.set_xlim(right=1.9 * distances[-1])
         left.set_xlabel("distance that parameters moved")
         left.set_ylabel("error over change of outputs")
@@ -88,7 +90,7 @@ def smooth(run: Run, results: Results) -> "Figure":
                     at.max(axis=0),
                     marker + "-",
                     color=shades[number],
-                    label=f"width {width}",
+                    label=f"width {width:,}",
                 )
             ax.axhline(1, color=INK, linewidth=1.6)
             ax.set_xscale("log")
@@ -165,6 +167,15 @@ def _gaps(run: Run, depth: int, width: int) -> np.ndarray:
 
 def _middle_distance(distances: tuple[float, ...]) -> int:
     return int(np.argmin(np.abs(np.log(np.array(distances)))))
+
+
+def _apart(heights: list[float], factor: float = 1.42) -> list[float]:
+    """Heights of labels on a logarithmic axis, moved down where they would overlap."""
+    moved = list(heights)
+    order = np.argsort(heights)[::-1]
+    for above, below in zip(order, order[1:], strict=False):
+        moved[below] = min(moved[below], moved[above] / factor)
+    return moved
 
 
 def _end_label(ax: "Axes", x: float, y: float, text: str, color) -> None:

@@ -154,7 +154,7 @@ def _draw_decay(ax: "Axes", saved: dict, column: int, dashes, name: str) -> None
         split = field.partition("_")[0]
         label = f"{split}, {name} weight decay"
         options = {"color": color, "linestyle": dashes, "label": label}
-        curve_with_spread(ax, epochs, values, **options)
+        curve_with_spread(ax, epochs, values, (0, 1), **options)
 
 
 def _decay_table(run: Run) -> Table:

@@ -44,7 +44,7 @@ class Separation:
     level: float = 0.9
     """Test accuracy that counts as learned."""
     seeds: int = 3
-    """Initializations of the network, and draws of samples for the kernel."""
+    """Draws of samples, for both, and initializations that learn each of them."""
     seed: int = 0
     """The first of them."""
 
@@ -85,19 +85,22 @@ def run(config: Separation, folder: RunFolder, *, progress: bool) -> None:
 
 
 def _learn(config: Separation, dim: int, n: int) -> Float[np.ndarray, "s 2"]:
-    """Test accuracy of the network, by initialization, and of its kernel, by draw."""
+    """Test accuracy of the network, a mean over initializations, and of its kernel."""
     numbers = range(config.seed, config.seed + config.seeds)
     draws = [_signs(n + config.num_test, dim, number) for number in numbers]
     labels = [x[:, : config.degree].prod(axis=1) for x in draws]
-    positive = (labels[0] > 0).astype(np.float32)
-    task = Task(draws[0], positive, num_train=n, name=f"parity, d = {dim}")
+    tasks = [
+        Task(x, (y > 0).astype(np.float32), num_train=n, name=f"parity, d = {dim}")
+        for x, y in zip(draws, labels, strict=True)
+    ]
     model = models.mlp((dim,), widths=(config.width,))
     keys = jnp.stack([jax.random.key(number) for number in numbers])
     batch = min(config.recipe.batch_size, n)
     recipe = dataclasses.replace(config.recipe, batch_size=batch)
     params = jax.vmap(model.init)(keys)
-    histories = train_seeds(model, params, task, recipe, keys=keys)
-    network = [float(history.test_accuracy[0, -1]) for history in histories]
+    histories = train_seeds(model, params, tasks, recipe, keys=keys)
+    ends = [np.asarray(history.test_accuracy)[:, -1] for history in histories]
+    network = np.mean(ends, axis=0)
     kernel = [_regress(x, y, n) for x, y in zip(draws, labels, strict=True)]
     return np.array([network, kernel]).T
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _LOOKS = ({"color": NETWORK, "marker": "o"}, {"color": LINEARIZED, "marker": "s"})
 _UNREACHED = "not reached with the samples tried"
+_FEWEST = "reached with the fewest samples tried: fewer may do"
 
 
 def report(run: Run) -> Report:
@@ -50,7 +51,9 @@ def report(run: Run) -> Report:
             ),
             Section(
                 "Accuracy against samples",
-                "One panel a dimension; bands are Student's 95 % intervals over draws.",
+                "One panel a dimension; bands are Student's 95 % intervals over draws, "
+                "the same for both; the network's accuracy is a mean over "
+                f"{run.config.seeds} initializations on each.",
                 {"accuracy": _accuracy_figure(run)},
             ),
         ),
@@ -99,7 +102,7 @@ def _accuracy_figure(run: Run) -> "Figure":
             for row, name in enumerate(MODELS):
                 values = saved["accuracies"][..., row]
                 options = {**_LOOKS[row], "label": name, "markersize": 4.5}
-                curve_with_spread(ax, saved["sizes"], values, **options)
+                curve_with_spread(ax, saved["sizes"], values, (0, 1), **options)
             level = run.config.level
             ax.axhline(level, color=MUTED, linewidth=1.2, linestyle=(0, (1, 2)))
             ax.set_title(f"d = {dim}", fontsize=11)
@@ -116,7 +119,9 @@ def _table(run: Run, needs: Needs) -> Table:
     for dim, network, kernel in zip(needs.dims, *needs.samples, strict=True):
         cells = [float(x) if np.isfinite(x) else None for x in (network, kernel)]
         products = math.comb(dim, run.config.degree)
-        flag = "" if None not in cells else _UNREACHED
+        fewest = float(run.arrays(f"dim-{dim}")["sizes"][0])
+        flag = _FEWEST if fewest in cells else ""
+        flag = _UNREACHED if None in cells else flag
         rows.append(Row((dim, *cells, products), flag))
     columns = (
         Column("dimension", "d"),

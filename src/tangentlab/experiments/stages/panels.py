@@ -37,6 +37,8 @@ def curve_with_spread(
     ax: "Axes",
     x: Sequence[float | int] | np.ndarray,
     values: np.ndarray,
+    within: tuple[float | int, float | int] = (-np.inf, np.inf),
+    /,
     **options: Any,
 ) -> None:
     """Means over draws with Student's 95 % intervals.
@@ -47,6 +49,8 @@ def curve_with_spread(
         ax: Where to draw.
         x: One place a column.
         values: One row per draw.
+        within: Between which numbers all values lie, such as 0 and 1; intervals end
+            there.
         **options: Of the line.
     """
     rows = np.asarray(values, float)
@@ -56,8 +60,9 @@ def curve_with_spread(
     center, low, high = np.exp(curves) if is_log else curves
     (line,) = ax.plot(x, center, **options)
     if np.isfinite(low).all():
+        ends = np.clip([low, high], *within)
         color = line.get_color()
-        ax.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
+        ax.fill_between(x, *ends, color=color, alpha=0.18, linewidth=0)
 
 
 def plain_ticks(ax: "Axes", values: Sequence[float | int] | np.ndarray) -> None:
@@ -67,5 +72,5 @@ def plain_ticks(ax: "Axes", values: Sequence[float | int] | np.ndarray) -> None:
         ax: Whose x axis.
         values: Where ticks are.
     """
-    ax.set_xticks([*values], [f"{value:g}" for value in values])
+    ax.set_xticks([*values], [f"{value:,g}" for value in values])
     ax.minorticks_off()

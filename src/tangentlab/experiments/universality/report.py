@@ -134,7 +134,11 @@ def _line_figure(measured: Measured) -> "Figure":
             ax.semilogy(order, values.T[:, 1:], alpha=0.35, **options)
             ax.semilogy(order, values[0], label=name, **options)
         ax.axhline(1e-12, color=MUTED, linewidth=1.2, linestyle=(0, (4, 2)))
-        ax.set(xlabel="singular value", ylabel="over the first")
+        ax.annotate(
+            "criterion", (0.99, 1e-12), (0, -12), color=MUTED, fontsize=9, ha="right",
+            xycoords=("axes fraction", "data"), textcoords="offset points",
+        )  # fmt: skip
+        ax.set(xlabel="number", ylabel="singular value over the first")
         ax.set_xticks(order)
         ax.legend()
         return figure
@@ -154,7 +158,9 @@ def _cost_figure(run: Run, measured: Measured, names: tuple[str, ...]) -> "Figur
                 limit = polynomial_complexity_limit(measured.powers[column])
                 dashes = {"linestyle": (0, (4, 2)), "linewidth": 1.2}
                 ax.axhline(limit, color=color, **dashes)
-        ax.set_ylabel("$(Y^T H^{-1} Y)^{1/2}$")
+        dashes = {"linestyle": (0, (4, 2)), "linewidth": 1.2, "label": "limits 3 p"}
+        ax.plot([], [], color=MUTED, **dashes)
+        ax.set_ylabel(r"$(Y^\top H^{-1} Y)^{1/2}$")
         plain_ticks(ax, run.config.sizes)
         low, high = 1.0, 1.2 * float(measured.costs.max())
         ticks = [t for t in (1, 2, 3, 6, 12, 30, 60, 120, 300) if low <= t <= high]

@@ -107,7 +107,7 @@ def _change_figure(run: Run, results: tuple[Widths, ...]) -> "Figure":
         for width, values, color in zip(each.widths, middle, colors, strict=True):
             right.plot(steps, values, color=color, marker="o", markersize=3.5)
             right.annotate(
-                f"{int(width)}",
+                f"{int(width):,}",
                 (steps[-1], values[-1]),
                 xytext=(6, 0),
                 textcoords="offset points",

@@ -53,6 +53,9 @@ def train_width(
 
     Returns:
         What became of them.
+
+    Raises:
+        ValueError: If training diverged.
     """
     model = layer.model(points.x.shape[1:])
     x, y = jnp.asarray(points.x), jnp.asarray(points.y)
@@ -83,4 +86,11 @@ def train_width(
         return f_0, f_T, K_0, change, losses, distance
 
     made = jax.jit(lambda keys: jax.lax.map(one, keys))(keys)
-    return Trained(*(np.asarray(part, np.float64) for part in made))
+    trained = Trained(*(np.asarray(part, np.float64) for part in made))
+    if not np.isfinite(trained.loss).all():
+        raise ValueError(
+            f"Training at the rate {rate:.3g}, half the largest stable one of infinite "
+            "width, diverged: kernels of networks this narrow may be much larger. "
+            "Leave out the smallest widths."
+        )
+    return trained
