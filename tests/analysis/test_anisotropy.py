@@ -100,6 +100,13 @@ def test_blocks_cover_each_parameter_once():
     assert seen == every
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_rounding_leaves_is_not_resolved(seed):
+    few = dense_params(jax.random.key(seed), (6, 3, 1))
+    found = nads(dense_apply, few, (6,), trainable=[False, True])
+    assert found.num_resolved == 3  # three units see three directions
+
+
 def test_some_parameters_multipliers_and_precision():
     few = dense_params(jax.random.key(3), (6, 3, 1))
     parts = [

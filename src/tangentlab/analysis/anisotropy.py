@@ -35,6 +35,7 @@ from ..spectra import AccuracyWarning, spectrum
 from .mixed_derivatives import Block, check_one_output, mixed_gram
 
 _COPIES = 3  # of a block: the sum, what is added to it, and room to turn it round
+_SOLVED_TO = 8  # roundings of the largest energy, times the root of their number
 
 
 class Nads(eqx.Module):
@@ -123,8 +124,10 @@ def nads(
         found = spectrum(total)
     directions = np.asarray(found.eigenvectors, np.float64).T.reshape(-1, *shape)
     energies = np.asarray(found.eigenvalues, np.float64)
-    resolved = len(energies) - found.num_below_resolution
-    return Nads(directions, energies, found.resolution, resolved)
+    # Rounding of the matrix, and of its decomposition, which is in double precision.
+    exact = _SOLVED_TO * math.sqrt(len(energies)) * np.finfo(np.float64).eps
+    resolution = max(found.resolution, exact * float(energies[0]))
+    return Nads(directions, energies, resolution, int((energies >= resolution).sum()))
 
 
 def _blocks_of(chosen: Selection, d: int, memory: int | None) -> Iterator[Block]:
