@@ -3,8 +3,8 @@
 Times of one GPU come from `results/gpu.json`: a Gram matrix of n samples took a + b n +
 c n^2 seconds, of which b n is the network and c n^2 the products of one triangle. A
 tile off the diagonal runs the network on 2 s samples and multiplies s^2 pairs, twice as
-many as a triangle of side s has. A worker reads inputs first, and writes a tile before
-it begins the next, so that times add up. Prints the table, and writes it to
+many as a triangle of side s has. A worker reads inputs first, and times add up, as if
+it did not write while it computes. Prints the table, and writes it to
 `docs/scale.md`.
 """
 

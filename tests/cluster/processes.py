@@ -1,5 +1,6 @@
 """Schedulers, workers and clients as processes of their own, and what they left."""
 
+import math
 import os
 import signal
 import socket
@@ -76,18 +77,21 @@ class Processes:
         assert process.returncode == 0, self.errors(name)
 
     def events(self):
-        """What workers told of tiles, in order of time."""
+        """What workers told of tiles: when, which process, what, and of which tile."""
         path = self.folder / "tiles.log"
         lines = path.read_text().splitlines() if path.exists() else []
-        whole = [line.split() for line in lines if len(line.split()) == 3]
+        whole = [line.split() for line in lines if len(line.split()) == 4]
         # A setup is loaded twice, and then each line is there twice.
-        return sorted({(float(at), what, tile) for at, what, tile in whole})
+        told = sorted({(float(at), *rest) for at, *rest in whole})
+        first = {process: at for at, process, what, _ in told[::-1] if what == "takes"}
+        # What comes before its first unit belongs to a test before this one.
+        return [event for event in told if event[0] >= first.get(event[1], math.inf)]
 
     def in_mid_tile(self):
         """Whether some tile was begun, and is not written."""
-        begun = [tile for _, what, tile in self.events() if what == "begins"]
-        wrote = [tile for _, what, tile in self.events() if what == "wrote"]
-        return bool(set(begun) - set(wrote))
+        begun = {tile for *_, what, tile in self.events() if what == "begins"}
+        wrote = {tile for *_, what, tile in self.events() if what == "wrote"}
+        return bool(begun - wrote)
 
     def close(self):
         for process in self.started:
@@ -122,13 +126,20 @@ def identities(store):
 def check_never_again(events):
     """No tile is begun after it was written."""
     written = set()
-    for _, what, tile in events:
-        assert what == "wrote" or tile not in written, f"{tile} is computed again"
+    for *_, what, tile in events:
+        assert what != "begins" or tile not in written, f"{tile} is computed again"
         if what == "wrote":
             written.add(tile)
 
 
-def begun_in_vain(events):
-    """How many tiles were begun, and not written by whoever began them."""
-    begun = sum(what == "begins" for _, what, _ in events)
-    return begun - sum(what == "wrote" for _, what, _ in events)
+def units_lost(events):
+    """How many units hold a tile that was begun, and not written by who began it."""
+    at, open_tiles = {}, {}
+    for _, process, what, name in events:
+        if what == "takes":
+            at[process] = process, at.get(process, (process, 0))[1] + 1
+        elif what == "begins":
+            open_tiles.setdefault(at[process], set()).add(name)
+        else:
+            open_tiles[at[process]].remove(name)  # of no unit before
+    return sum(map(bool, open_tiles.values()))

@@ -1,5 +1,9 @@
 """Ten random schedules of kills: the matrix is the same to the bit each time.
 
+No finished tile is computed again, and a kill loses one unit at most. What is lost of a
+unit is two tiles, that which is written and that which is computed meanwhile; counted
+are units, as tiles before one was written while the next was computed.
+
 Real processes on one machine. `make test-faults` runs these.
 """
 
@@ -12,12 +16,12 @@ import pytest
 from .code.cluster_problem import TILES
 from .processes import (
     Processes,
-    begun_in_vain,
     check_never_again,
     contents,
     identities,
     kill,
     tiles,
+    units_lost,
     wait_until,
 )
 
@@ -39,8 +43,7 @@ def long_running(tmp_path_factory):
 def test_a_random_schedule_of_kills(long_running, undisturbed, tmp_path, seed):
     store, draw = tmp_path / "store", random.Random(seed)
     log = long_running.folder / "tiles.log"
-    log.unlink(missing_ok=True)
-    log.touch()
+    log.write_text("")  # workers that are left go on with it
     client, died, before = long_running.start_client(store), 0, {}
     for count in sorted(draw.sample(range(1, TILES - 6), 2)):
         wait_until(lambda c=count: len(tiles(store)) >= c)
@@ -53,7 +56,7 @@ def test_a_random_schedule_of_kills(long_running, undisturbed, tmp_path, seed):
     assert contents(store) == undisturbed
     assert identities(store).items() >= before.items()
     check_never_again(long_running.events())
-    assert begun_in_vain(long_running.events()) <= died
+    assert units_lost(long_running.events()) <= died
     shutil.rmtree(store)
 
 

@@ -31,6 +31,12 @@ def test_what_is_a_cluster_is_not(cluster):
     check_cluster(cluster)
 
 
+def test_dask_that_is_not_installed_is_asked_for(monkeypatch):
+    monkeypatch.setattr("tangentlab.cluster.links.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"pip install 'tangentlab\[cluster\]'"):
+        check_cluster("local:2")
+
+
 def test_a_scheduler_that_does_not_answer(monkeypatch):
     monkeypatch.setattr("tangentlab.cluster.links.CONNECT", 1)
     with socket.socket() as bound:  # nobody listens

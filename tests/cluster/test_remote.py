@@ -58,14 +58,24 @@ def test_gpus_that_nobody_uses_are_told():
 def test_units_cover_each_tile_once_and_share_rows(tmp_path):
     grid = _grid(tmp_path, 7)
     places = list(grid.places())
-    units = cut_units(grid, 3, places[2:])
+    units = cut_units(grid, 3, places[2:], most=3)
     tiles = [item[:2] for unit in units for item in unit.items]
     assert sorted(tiles) == sorted((i, j) for i in range(7) for j in range(i + 1))
     checked = {item[:2] for unit in units for item in unit.items if item[2]}
     assert checked == {(0, 0), (1, 0)}  # those that are there
     for unit in units:
-        assert len({column for _, column, _ in unit.items}) == 1
+        assert len(unit.items) <= 3
         assert {row // 3 for row, _, _ in unit.items} == {unit.strip}
+
+
+def test_long_columns_are_cut_evenly_and_short_ones_go_together(tmp_path):
+    units = cut_units(_grid(tmp_path, 10), 5, [], most=4)
+    sizes = [len(unit.items) for unit in units if unit.strip == 1]
+    assert sizes == [1 + 2, 3, 4] + 6 * [3, 2]
+    tiles = [item[:2] for unit in units for item in unit.items]
+    assert len(set(tiles)) == len(tiles) == 55
+    far = [unit.items for unit in units if unit.strip == 1][-2:]
+    assert [[row for row, _, _ in items] for items in far] == [[5, 6, 7], [8, 9]]
 
 
 def test_a_unit_is_a_small_message(tmp_path):

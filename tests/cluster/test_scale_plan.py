@@ -27,7 +27,7 @@ def test_rates_give_back_the_measured_times():
 
 def test_tiles_are_those_that_the_planner_cuts():
     assert scale.MOST == units._SIDE["gpu"]
-    assert scale.SIDE == units._even(scale.N, scale.MOST)
+    assert scale.SIDE == units.even(scale.N, scale.MOST)
     starts = range(0, scale.N, scale.SIDE)
     count = sum(1 for row in starts for column in starts if column <= row)
     assert {scale.plan(rates).tiles for rates in CASES} == {count}

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from importlib.util import find_spec
 from typing import Any
 
 from .local import LocalCluster
@@ -49,6 +50,11 @@ class Link:
         if self.client.status != "running":
             return True
         return self._identity().get("id", self._scheduler) != self._scheduler
+
+    @property
+    def expected(self) -> int:
+        """Workers that will be there soon, as far as that is known."""
+        return 1 if self.local is None else self.local.count
 
     def workers(self) -> set[str]:
         """Who is there.
@@ -159,14 +165,10 @@ def linked(cluster: Any) -> Iterator[Link]:
         OSError: If no scheduler answers.
     """
     check_cluster(cluster)
-    from distributed import Client
-
     if isinstance(cluster, Link):
         yield cluster
         return
-    if isinstance(cluster, Client):
-        link = Link(cluster, owned=False)
-    else:
+    if isinstance(cluster, str):
         found = _LOCAL.fullmatch(cluster)
         local = LocalCluster(int(found[1])) if found else None
         try:
@@ -176,6 +178,8 @@ def linked(cluster: Any) -> Iterator[Link]:
                 local.close()
             raise
         link = Link(client, owned=True, local=local)
+    else:
+        link = Link(cluster, owned=False)
     try:
         yield link
     finally:
@@ -208,23 +212,26 @@ def check_cluster(cluster: Any) -> None:
         ImportError: If Dask is not installed.
         ValueError: If it is neither an address, nor a client, nor `local:N`.
     """
-    try:
-        from distributed import Client
-    except ImportError as error:
+    if find_spec("distributed") is None:
         raise ImportError(
             "`cluster` needs Dask.distributed: pip install 'tangentlab[cluster]'."
-        ) from error
-    if isinstance(cluster, Link):
+        )
+    if isinstance(cluster, Link) or _is_address(cluster):
         return
-    text = isinstance(cluster, str)
-    known = text and (_LOCAL.fullmatch(cluster) or _ADDRESS.fullmatch(cluster))
-    if not known and not isinstance(cluster, Client):
+    from distributed import Client  # takes long: local workers have started by then
+
+    if not isinstance(cluster, Client):
         raise ValueError(f"`cluster` must be {_MEANS}, got {cluster!r}.")
-    if isinstance(cluster, Client) and cluster.asynchronous:
+    if cluster.asynchronous:
         raise ValueError(
             "`cluster` must be a synchronous client: make it without "
             "`asynchronous=True`, or pass its scheduler's address."
         )
+
+
+def _is_address(cluster: Any) -> bool:
+    text = cluster if isinstance(cluster, str) else ""
+    return bool(_LOCAL.fullmatch(text) or _ADDRESS.fullmatch(text))
 
 
 def _client(address: str) -> Any:

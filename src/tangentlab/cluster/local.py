@@ -31,7 +31,7 @@ class LocalCluster:
         Args:
             count: Number of workers.
         """
-        self._count = count
+        self.count = count
         self._starts = 0
         self._workers: dict[int, subprocess.Popen[bytes]] = {}
         self._scheduler: Any = None
@@ -55,18 +55,18 @@ class LocalCluster:
         Raises:
             RuntimeError: If they die again and again.
         """
-        for number in range(self._count):
+        for number in range(self.count):
             worker = self._workers.get(number)
             if worker is not None and worker.poll() is None:
                 continue
             self._starts += 1
-            if self._starts > self._count + _MOST_STARTS:
+            if self._starts > self.count + _MOST_STARTS:
                 raise RuntimeError(
                     f"Local workers died {_MOST_STARTS} times, the last with status "
                     f"{worker.returncode if worker else None}: look for the reason in "
                     "what they printed, and give them more `memory`."
                 )
-            self._workers[number] = _start(number, self._count)
+            self._workers[number] = _start(number, self.count)
             if self._scheduler is not None:
                 self._tell(self._workers[number])
 

@@ -74,9 +74,20 @@ def publish(tree: PyTree, folder: Path) -> Published:
     Returns:
         What `load` reads.
     """
-    leaves, structure = jax.tree.flatten(tree)
-    arrays = (publish_array(_as_computed(leaf), folder) for leaf in leaves)
-    return Published(structure, tuple(arrays))
+    leaves, structure = jax.tree.flatten(as_computed(tree))
+    return Published(structure, tuple(publish_array(leaf, folder) for leaf in leaves))
+
+
+def as_computed(tree: PyTree) -> PyTree:
+    """A tree as `load` gives it back.
+
+    Args:
+        tree: Parameters or samples.
+
+    Returns:
+        The tree, its leaves in the types that JAX computes with.
+    """
+    return jax.tree.map(_as_computed, tree)
 
 
 def _as_computed(leaf: Any) -> np.ndarray:
@@ -144,6 +155,17 @@ def load(published: Published, folder: Path, *, check: bool) -> PyTree:
     """
     leaves = [load_array(array, folder, check=check) for array in published.arrays]
     return jax.tree.unflatten(published.structure, leaves)
+
+
+def check_published(published: Published, folder: Path) -> None:
+    """Read all of a published tree, and raise if it is not what was published.
+
+    Args:
+        published: What `publish` returned.
+        folder: The folder that workers see.
+    """
+    for array in published.arrays:
+        load_array(array, folder, check=True)
 
 
 def load_array(array: Array, folder: Path, *, check: bool) -> np.ndarray:

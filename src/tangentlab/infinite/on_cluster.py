@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..cluster.links import linked_meanwhile
-from ..cluster.published import Published, load, publish
+from ..cluster.published import Published, check_published, load, publish
 from ..cluster.references import Reference, refer
 from ..kernels.request import Precision, Request
 from ..kernels.tiled.folder import check_store
@@ -35,17 +35,24 @@ class KernelSubject:
     precision: Precision
     arrays: Published
 
-    def prepare(self, folder: Path, *, check: bool = True) -> Problem:
+    def check(self, folder: Path) -> None:
+        """Verify examples, which lie in files.
+
+        Args:
+            folder: The folder of tiles.
+        """
+        check_published(self.arrays, folder)
+
+    def prepare(self, folder: Path) -> Problem:
         """Read the network.
 
         Args:
             folder: The folder of tiles.
-            check: Whether to verify what was published.
 
         Returns:
             What is to be computed.
         """
-        x_1, x_2 = load(self.arrays, folder, check=check)
+        x_1, x_2 = load(self.arrays, folder, check=False)
         request = Request(precision=self.precision)
         with request.context():
             return prepare(self.layer.resolve(), self.kinds, x_1, x_2, request)
@@ -113,5 +120,5 @@ def kernel_on_cluster(
     with linked_meanwhile(cluster) as link:
         arrays = publish((x_1, x_2), folder)
         subject = KernelSubject(there, kinds, request.precision, arrays)
-        hashes = subject.fingerprint(subject.prepare(folder, check=False))
+        hashes = subject.fingerprint(subject.prepare(folder))
         return fill_on_cluster(subject, hashes, request, folder, link())

@@ -31,6 +31,7 @@ class KernelMaker:
 
     passes = 1
     kept = 1
+    feature_bytes = 0
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from .accelerated import accelerator
 from .accelerated.device import Precision
 from .features import Feature, Source, Values, compute
 from .host import Arrays
-from .panels import Panels
+from .panels import Panels, Share
 from .pieces import assemble
 from .planning import Plan, Problem, backend
 from .traced import energies, leaf_of
@@ -79,7 +79,11 @@ def panel_pairs(problem: Problem, panel: int) -> list[tuple[slice, slice]]:
 
 
 def run(
-    job: Job, pairs: Iterable[tuple[slice, slice]], advance: Advance, kept: int = 1
+    job: Job,
+    pairs: Iterable[tuple[slice, slice]],
+    advance: Advance,
+    kept: int = 1,
+    share: Share | None = None,
 ) -> Iterator[Block]:
     """Compute blocks of a Gram matrix; none depends on which others are asked for.
 
@@ -89,6 +93,7 @@ def run(
         advance: Told the number of pairs of examples done, times passes.
         kept: Panels along the rows whose features stay in memory, beside one along the
             columns, where one pass computes all features.
+        share: Where other processes look for these features, too.
 
     Yields:
         Each block when it is finished.
@@ -99,6 +104,7 @@ def run(
         (job.x_1, job.x_2),
         symmetric=job.problem.symmetric,
         group=kept * job.plan.panel if len(job.plan.passes) == 1 else 0,
+        share=share,
     )
     for rows, columns in pairs:
         same = job.problem.symmetric and rows == columns
@@ -112,6 +118,18 @@ def run(
                 job.source, job.plan, part, job.values, x, job.precision, advance
             )
         yield Block(rows, columns, values)
+
+
+def compile_features(job: Job) -> None:
+    """Compile what computes features on a CPU, before the first block is asked for.
+
+    Args:
+        job: The computation.
+    """
+    chunk = min(job.plan.chunk, job.plan.panel, job.problem.n)
+    batch = [np.asarray(a)[:chunk] for a in job.x_1]
+    for features in job.plan.passes:  # which JAX remembers when it is called
+        _compiled(job.source, features).lower(job.values, batch).compile()
 
 
 def _on_host(

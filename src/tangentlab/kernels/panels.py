@@ -17,6 +17,10 @@ from .host import Arrays
 Make = Callable[[Any, Sequence[AnyArray]], list[Arrays]]
 """Computes the features of a pass for some examples."""
 
+Share = Callable[[int, slice, Callable[[], list[Arrays]]], list[Arrays]]
+"""Features of a panel along the rows (0) or columns (1) that others have computed, or
+else those that a function makes."""
+
 
 class Panels:
     """Features along the rows and columns of blocks, computed or remembered."""
@@ -28,6 +32,7 @@ class Panels:
         *,
         symmetric: bool,
         group: int,
+        share: Share | None = None,
     ):
         """Start with nothing.
 
@@ -36,11 +41,13 @@ class Panels:
             x: Examples along the rows, and along the columns.
             symmetric: Whether they are the same.
             group: Examples along the rows that are kept; 0 keeps nothing.
+            share: Where others look for features, too; of use where some are kept.
         """
         self._make = make
         self._x = x
         self._symmetric = symmetric
         self._group = group
+        self._share = share if group else None
         self._rows: dict[int, Any] = {}
         self._column: dict[int, Any] = {}
 
@@ -77,4 +84,9 @@ class Panels:
         return kept[panel.start]
 
     def _compute(self, features: Any, side: int, panel: slice) -> Any:
-        return self._make(features, [np.asarray(a)[panel] for a in self._x[side]])
+        def make() -> list[Arrays]:
+            return self._make(features, [np.asarray(a)[panel] for a in self._x[side]])
+
+        if self._share is None:
+            return make()
+        return self._share(0 if self._symmetric else side, panel, make)

@@ -11,7 +11,7 @@ import resource
 cores = sorted(os.sched_getaffinity(0))
 os.sched_setaffinity(0, {cores[int(os.environ["CORE"]) % len(cores)]})
 handler = logging.FileHandler(os.environ["LOG"])
-handler.setFormatter(logging.Formatter("%(created).6f %(message)s"))
+handler.setFormatter(logging.Formatter("%(created).6f %(process)d %(message)s"))
 logger = logging.getLogger("tangentlab.kernels.tiled.remote")
 logger.addHandler(handler)
 logger.setLevel(logging.INFO)

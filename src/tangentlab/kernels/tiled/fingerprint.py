@@ -5,7 +5,7 @@ is that of its derivative, traced: with the rules of custom derivatives in it, a
 arrays that it closes over.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +16,10 @@ from ..network import Network
 
 
 def fingerprint(
-    network: Network, x_1: Sequence[AnyArray], x_2: Sequence[AnyArray] | None
+    network: Network,
+    x_1: Sequence[AnyArray],
+    x_2: Sequence[AnyArray] | None,
+    known: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Hash what a Gram matrix is computed of.
 
@@ -24,18 +27,20 @@ def fingerprint(
         network: The network, read, with values of its parameters.
         x_1: Arrays of the examples along the rows.
         x_2: Arrays of the examples along the columns; None if they are the same.
+        known: Hashes of `x_1` and `x_2` that need not be computed again.
 
     Returns:
         Hashes by what they are of.
     """
+    known = known or {}
     values, chosen = network.values, network.differentiated
     return {
         "network": _of_network(network, x_1),
         "params": hash_parts(*network.names, *values.leaves),
         "trainable": hash_parts(str(chosen)),
         "scale": hash_parts(*(values.roots[leaf] for leaf in chosen)),
-        "x_1": hash_parts(*x_1),
-        "x_2": "" if x_2 is None else hash_parts(*x_2),
+        "x_1": known.get("x_1") or hash_parts(*x_1),
+        "x_2": "" if x_2 is None else known.get("x_2") or hash_parts(*x_2),
     }
 
 

@@ -1,5 +1,6 @@
 """A Gram matrix of gradients as it is sent to workers."""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,14 @@ from jaxtyping import PyTree
 
 from ..._types import Apply, Inputs, Params
 from ...cluster.links import linked_meanwhile
-from ...cluster.published import Published, load, publish
+from ...cluster.published import (
+    Array,
+    Published,
+    as_computed,
+    check_published,
+    load,
+    publish,
+)
 from ...cluster.references import Reference, refer
 from ..preparing import Prepared, prepare
 from ..request import Precision, Request
@@ -38,32 +46,31 @@ class GramSubject:
     precision: Precision
     arrays: Published
 
-    def prepare(self, folder: Path, *, client: bool = False) -> Prepared:
-        """Read the network.
+    def check(self, folder: Path) -> None:
+        """Verify parameters and samples, which lie in files.
 
         Args:
             folder: The folder of tiles.
-            client: Whether this is the client, which checks the network for all, and
-                not a worker, which verifies that it was given the same one.
+        """
+        check_published(self.arrays, folder)
+
+    def prepare(self, folder: Path) -> Prepared:
+        """Read the network, which the client has checked.
+
+        Args:
+            folder: The folder of tiles.
 
         Returns:
             What a plan is made of.
         """
-        params, x_1, x_2, scale = load(self.arrays, folder, check=not client)
-        request, apply = self._request(None, scale), self.apply.resolve()
-        params = jax.tree.map(jnp.asarray, params)
-        with request.context():
-            made = prepare(
-                apply, params, x_1, x_2, request, full=False, checked=not client
-            )
-            if client:
-                verify(made.network, made.features, made.x_1)
-            else:
-                trust(made.network, made.features)
+        arrays = load(self.arrays, folder, check=False)
+        request = self._request(None, None)
+        made = _prepare(self.apply.resolve(), arrays, request, checked=True)
+        trust(made.network, made.features)
         return made
 
     def fingerprint(self, prepared: Prepared) -> dict[str, str]:
-        """Hash what it is computed of.
+        """Hash what it is computed of; a published array is named by its hash.
 
         Args:
             prepared: From `prepare`.
@@ -72,7 +79,15 @@ class GramSubject:
             Hashes by what they are of.
         """
         with self._request(None, None).context():
-            return fingerprint_of(prepared)
+            return fingerprint_of(prepared, self._names())
+
+    def _names(self) -> dict[str, str]:
+        """Hashes of samples that are computed with as they were published."""
+        if self.precision == "float64":  # to which they are cast
+            return {}
+        _, x_1, x_2, _ = jax.tree.unflatten(self.arrays.structure, self.arrays.arrays)
+        alone = {"x_1": x_1, "x_2": x_2}
+        return {key: x.name for key, x in alone.items() if isinstance(x, Array)}
 
     def maker(
         self,
@@ -90,17 +105,39 @@ class GramSubject:
             folder: The folder of tiles.
 
         Returns:
-            What computes tiles.
+            What computes tiles, compiled.
         """
         request = self._request(memory, None)
         with request.context():
-            return GramMaker(prepared, request, folder, hashes)
+            made = GramMaker(prepared, request, folder, hashes, shared=True)
+            made.compile()
+        return made
 
     def _request(self, memory: int | None, scale: PyTree) -> Request:
         outputs: Any = self.outputs
         if isinstance(outputs, Reference):
             outputs = outputs.resolve()
         return Request(outputs, self.trainable, scale, self.precision, memory)
+
+
+def _prepare(
+    apply: Apply, arrays: PyTree, request: Request, *, checked: bool
+) -> Prepared:
+    """Read a network, with parameters, samples and multipliers as they are sent."""
+    params, x_1, x_2, scale = arrays
+    request, params = request._replace(scale=scale), jax.tree.map(jnp.asarray, params)
+    with request.context():
+        return prepare(apply, params, x_1, x_2, request, full=False, checked=checked)
+
+
+def _publish(arrays: PyTree, folder: Path, wide: bool) -> Published:
+    with jax.enable_x64(wide):  # which each thread has its own of
+        return publish(arrays, folder)
+
+
+def _verify(prepared: Prepared, request: Request, wide: bool) -> None:
+    with jax.enable_x64(wide), request.context():
+        verify(prepared.network, prepared.features, prepared.x_1)
 
 
 def gram_on_cluster(
@@ -131,14 +168,20 @@ def gram_on_cluster(
     if callable(outputs):
         outputs = refer("outputs", outputs)
     apply_there = refer("apply", apply)
-    with linked_meanwhile(cluster) as link:
+    arrays = as_computed((params, x_1, x_2, request.scale))
+    wide = jnp.result_type(float) == jnp.float64
+    with linked_meanwhile(cluster) as link, ThreadPoolExecutor(2) as aside:
+        publishing = aside.submit(_publish, arrays, folder, wide)
+        prepared = _prepare(apply, arrays, request, checked=False)
+        verifying = aside.submit(_verify, prepared, request, wide)
         subject = GramSubject(
             apply_there,
             outputs,
             request.trainable,
             request.precision,
-            publish((params, x_1, x_2, request.scale), folder),
+            publishing.result(),
         )
-        prepared = subject.prepare(folder, client=True)
         hashes = subject.fingerprint(prepared)
-        return fill_on_cluster(subject, hashes, request, folder, link())
+        return fill_on_cluster(
+            subject, hashes, request, folder, link(), verifying.result
+        )

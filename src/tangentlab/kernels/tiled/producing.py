@@ -8,8 +8,8 @@ processes may fill it; two that write the same tile write the same bytes.
 import logging
 import math
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -18,9 +18,11 @@ import numpy as np
 from ..._progress import Advance, progress_bar
 from .folder import check_space, write_tile
 from .manifest import NAME, Manifest, check_same, read_manifest
+from .shared_features import remove_room
 from .tiled_gram import TiledGram, open_gram
 from .tiles import Grid, Place
 from .units import in_order
+from .writing import written_meanwhile
 
 _log = logging.getLogger(__name__)
 
@@ -42,6 +44,11 @@ class Maker(Protocol):
     @property
     def kept(self) -> int:
         """Panels along the rows that stay in memory while others go by."""
+        ...
+
+    @property
+    def feature_bytes(self) -> int:
+        """Bytes of features of all examples that workers may share; 0 if none."""
         ...
 
     def compute(self, place: Place, advance: Advance) -> np.ndarray:
@@ -73,18 +80,13 @@ def fill_folder(maker: Maker, folder: Path, *, progress: bool) -> TiledGram:
     check_space(grid, missing)
     with (
         tile_bar(grid, missing, maker.passes, show=progress) as advance,
-        ThreadPoolExecutor(1) as writer,
+        written_meanwhile(partial(write_tile, grid)) as write,
     ):
         ordered = in_order(missing, grid.side, maker.kept)
         units = not_there(grid, ordered, lambda num: advance(num * maker.passes))
-        writing: Future[None] | None = None
-        for place in units:  # each is written while the next is computed
-            values = maker.compute(place, advance)
-            if writing is not None:
-                writing.result()
-            writing = writer.submit(write_tile, grid, place, values)
-        if writing is not None:
-            writing.result()
+        for place in units:
+            write(place, maker.compute(place, advance))
+    remove_room(folder)
     return open_gram(folder)
 
 

@@ -8,6 +8,7 @@ the truth: the client only asks for what is not there.
 import hashlib
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -22,6 +23,7 @@ from .manifest import versions
 from .producing import Maker, keep_sound
 from .resources import check_room, memory_limit
 from .tiles import Place
+from .writing import written_meanwhile
 
 _log = logging.getLogger(__name__)
 
@@ -30,8 +32,16 @@ _log = logging.getLogger(__name__)
 class Subject(Protocol):
     """What is computed, small enough to be sent: arrays are published beside it."""
 
+    def check(self, folder: Path) -> None:
+        """Verify the arrays that were published; raises if they are others.
+
+        Args:
+            folder: The folder of tiles.
+        """
+        ...
+
     def prepare(self, folder: Path) -> Any:
-        """Read it again on a worker.
+        """Read it again on a worker; of its arrays `check` says what they are.
 
         Args:
             folder: The folder of tiles.
@@ -74,9 +84,11 @@ class Greeting(NamedTuple):
 
     Attributes:
         kept: Panels along the rows that stay in memory.
+        feature_bytes: Of all examples, if workers may share them; else 0.
     """
 
     kept: int
+    feature_bytes: int
 
 
 class Outcome(NamedTuple):
@@ -135,8 +147,7 @@ class FolderRecipe:
         folder = Path(self.folder)
         with jax.enable_x64(self.wide):
             try:
-                prepared = self.subject.prepare(folder)
-                found = self.subject.fingerprint(prepared)
+                prepared, found = self._read(folder)
             except (ImportError, AttributeError, FileNotFoundError) as error:
                 raise Unfit(
                     f"it cannot read what is computed: {error}. Put the module on its "
@@ -151,6 +162,19 @@ class FolderRecipe:
             maker = self.subject.maker(prepared, found, self.memory, folder)
         check_room(maker.manifest.plan.get("needed", 0), memory_limit())
         return OpenFolder(maker, folder, self.wide)
+
+    def _read(self, folder: Path) -> tuple[Any, dict[str, str]]:
+        """What is computed, and its fingerprint; its arrays are verified meanwhile."""
+        with ThreadPoolExecutor(1) as aside:
+            checking = aside.submit(self._check_arrays, folder)
+            prepared = self.subject.prepare(folder)
+            found = self.subject.fingerprint(prepared)
+            checking.result()
+        return prepared, found
+
+    def _check_arrays(self, folder: Path) -> None:
+        with jax.enable_x64(self.wide):  # which each thread has its own of
+            self.subject.check(folder)
 
     def _check_worker(self) -> None:
         mine = versions()
@@ -176,22 +200,23 @@ class OpenFolder:
             folder: Where to.
             wide: Whether 64-bit types are switched on.
         """
-        self.greeting = Greeting(maker.kept)
+        self.greeting = Greeting(maker.kept, maker.feature_bytes)
         self._maker, self._wide = maker, wide
         self._grid = maker.manifest.grid(folder)
 
     def do(self, items: tuple[tuple[int, int, bool], ...]) -> Outcome:
-        """Make some tiles right.
+        """Make some tiles right; each is written while the next is computed.
 
         Args:
             items: Number down and across of each, and whether to verify one that is
                 there.
 
         Returns:
-            What was done.
+            What was done; all of it is on the disk.
         """
         computed, damaged, there = [], [], []
-        with jax.enable_x64(self._wide):
+        _log.info("takes unit-%05d-%05d", *items[0][:2])
+        with jax.enable_x64(self._wide), written_meanwhile(self._write) as write:
             for row, column, check in items:
                 place = self._grid.place(row, column)
                 existed = check and self._grid.path(place).exists()
@@ -201,14 +226,12 @@ class OpenFolder:
                     continue
                 if existed:
                     damaged.append((row, column))
-                self._make(place)
+                _log.info("begins %s", self._grid.path(place).name)
+                write(place, self._maker.compute(place, lambda _: None))
                 computed.append((row, column))
         return Outcome(tuple(computed), tuple(damaged), tuple(there))
 
-    def _make(self, place: Place) -> None:
-        name = self._grid.path(place).name
-        _log.info("begins %s", name)
-        values: np.ndarray = self._maker.compute(place, lambda _: None)
+    def _write(self, place: Place, values: np.ndarray) -> None:
         if not self._grid.is_there(place):  # nobody was faster
             write_tile(self._grid, place, values)
-            _log.info("wrote %s", name)
+            _log.info("wrote %s", self._grid.path(place).name)

@@ -2,7 +2,7 @@
 
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..._aside import remove_leftovers
 from ..._progress import Advance
-from ..engine import Block, Job, run
+from ..engine import Block, Job, compile_features, run
 from ..features import Feature, Rows
 from ..planning import Plan, backend, free_memory
 from ..preparing import Prepared
@@ -20,9 +20,10 @@ from ..verifying import verify
 from .fingerprint import fingerprint
 from .manifest import Manifest, versions
 from .producing import begin, fill_folder
+from .shared_features import SharedFeatures
 from .tiled_gram import TiledGram
 from .tiles import Place
-from .units import kept_panels, plan_units
+from .units import example_bytes, kept_panels, plan_units
 from .written_plan import plan_from_json, plan_to_json
 
 _log = logging.getLogger(__name__)
@@ -37,6 +38,8 @@ class GramMaker:
         request: Request,
         folder: Path,
         hashes: dict[str, str] | None = None,
+        *,
+        shared: bool = False,
     ):
         """Begin a folder, or read the plan of one that was begun.
 
@@ -45,6 +48,7 @@ class GramMaker:
             request: The options.
             folder: Where to, checked.
             hashes: Its fingerprint, if that is known.
+            shared: Whether others fill the folder too, and may share features.
         """
         verify(prepared.network, prepared.features, prepared.x_1)
         hashes = fingerprint_of(prepared) if hashes is None else hashes
@@ -62,9 +66,17 @@ class GramMaker:
         )
         self.passes = len(plan.passes)
         self.kept = _kept(self._job, request.memory)
+        self.feature_bytes = _feature_bytes(self._job)
+        features = SharedFeatures(folder, self.manifest.seal)
+        self._share = features.get if shared and self.feature_bytes else None
         self._asked: deque[Place] = deque()
         self._advance: Advance = lambda _: None
         self._blocks: Iterator[Block] = iter(())
+
+    def compile(self) -> None:
+        """Compile what tiles need on a CPU, before one is asked for."""
+        if backend() == "cpu":
+            compile_features(self._job)
 
     def compute(self, place: Place, advance: Advance) -> np.ndarray:
         """Compute a tile; features of panels stay in memory for the next.
@@ -80,7 +92,9 @@ class GramMaker:
         self._advance = advance
         block = next(self._blocks, None)
         if block is None:  # the first, or the first after an error
-            self._blocks = run(self._job, self._places(), self._tell, self.kept)
+            self._blocks = run(
+                self._job, self._places(), self._tell, self.kept, self._share
+            )
             block = next(self._blocks)
         block = block._replace(values=np.asarray(block.values))
         check_block_finite(block, self.manifest.symmetric)
@@ -110,17 +124,20 @@ def store_gram(prepared: Prepared, request: Request, folder: Path) -> TiledGram:
     return fill_folder(maker, folder, progress=request.progress)
 
 
-def fingerprint_of(prepared: Prepared) -> dict[str, str]:
+def fingerprint_of(
+    prepared: Prepared, known: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Hash what a Gram matrix is computed of.
 
     Args:
         prepared: What is to be computed.
+        known: Hashes of samples that are known, by what they are of.
 
     Returns:
         Hashes by what they are of.
     """
     x_2 = None if prepared.problem.symmetric else prepared.x_2
-    return fingerprint(prepared.network, prepared.x_1, x_2)
+    return fingerprint(prepared.network, prepared.x_1, x_2, known)
 
 
 def _begin(
@@ -162,6 +179,15 @@ def _uncut(plan: Plan) -> list[Feature]:
                 continue
         features.append(feature)
     return features
+
+
+def _feature_bytes(job: Job) -> int:
+    """Of all examples; 0 if each tile makes its own."""
+    if backend() != "cpu" or len(job.plan.passes) > 1:
+        return 0
+    problem = job.problem
+    examples = problem.n if problem.symmetric else problem.n + problem.m
+    return examples * example_bytes(job.source, job.plan, problem)
 
 
 def _kept(job: Job, memory: int | None) -> int:

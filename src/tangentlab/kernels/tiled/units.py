@@ -42,7 +42,7 @@ def plan_units(
     memory = free_memory() if memory is None else memory
     longest = max(problem.n, problem.m)
     panel = max(_LEAST, math.ceil(longest / _PANELS))
-    panel, best = _even(longest, min(panel, _SIDE[backend()])), None
+    panel, best = even(longest, min(panel, _SIDE[backend()])), None
     while True:
         made = plan(source, features, problem, memory, panel)
         if len(made.passes) == 1 and made.panel == panel:
@@ -54,13 +54,21 @@ def plan_units(
             break
         if panel <= _LEAST:
             break
-        panel = _even(longest, math.ceil(panel / 2))
+        panel = even(longest, math.ceil(panel / 2))
     made = best or made
-    return replace(made, chunk=_even(made.panel, made.chunk))
+    return replace(made, chunk=even(made.panel, made.chunk))
 
 
-def _even(length: int, most: int) -> int:
-    """Size of the parts when as few as possible, of at most so many, cover a length."""
+def even(length: int, most: int) -> int:
+    """Size of the parts when as few as possible cover a length.
+
+    Args:
+        length: The length.
+        most: Size of a part, at most.
+
+    Returns:
+        The size that makes them alike.
+    """
     return math.ceil(length / math.ceil(length / most))
 
 
@@ -76,9 +84,23 @@ def kept_panels(source: Source, made: Plan, problem: Problem, memory: int) -> in
     Returns:
         One at least.
     """
-    numbers = [cost(source, f, problem.num_outputs).numbers for f in made.passes[0]]
-    panel = made.panel * sum(numbers) * problem.feature_itemsize
+    panel = made.panel * example_bytes(source, made, problem)
     return 1 + max(0, memory - made.needed) // max(1, panel)
+
+
+def example_bytes(source: Source, made: Plan, problem: Problem) -> int:
+    """Bytes of the features of one example, in the first pass of a plan.
+
+    Args:
+        source: The network.
+        made: The plan.
+        problem: The size of the computation.
+
+    Returns:
+        The number of bytes.
+    """
+    numbers = [cost(source, f, problem.num_outputs).numbers for f in made.passes[0]]
+    return sum(numbers) * problem.feature_itemsize
 
 
 def in_order(places: Iterable[Place], side: int, kept: int) -> list[Place]:
