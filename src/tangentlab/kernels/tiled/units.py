@@ -14,8 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..features import Feature, Source
-from ..forms import cost
-from ..packing import Problem
+from ..packing import Problem, feature_bytes
 from ..planning import Plan, backend, free_memory, plan
 from .tiles import Place
 
@@ -99,8 +98,7 @@ def example_bytes(source: Source, made: Plan, problem: Problem) -> int:
     Returns:
         The number of bytes.
     """
-    numbers = [cost(source, f, problem.num_outputs).numbers for f in made.passes[0]]
-    return sum(numbers) * problem.feature_itemsize
+    return sum(feature_bytes(source, each, problem) for each in made.passes[0])
 
 
 def in_order(places: Iterable[Place], side: int, kept: int) -> list[Place]:
