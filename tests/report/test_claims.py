@@ -87,5 +87,5 @@ def test_the_text_of_the_strip_stays_inside_and_readable(times):
         canvas.draw()
         ends = [text.get_window_extent(canvas.get_renderer()).x1 for text in ax.texts]
     assert max(ends) <= figure.bbox.x1 + 1
-    assert min(text.get_fontsize() for text in ax.texts) >= 7
+    assert min(float(text.get_fontsize()) for text in ax.texts) >= 7
     assert any(text.get_text().endswith("…") for text in ax.texts) == (times > 1)
