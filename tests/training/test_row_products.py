@@ -6,16 +6,28 @@ import numpy as np
 import pytest
 
 import tangentlab as tl
-from tangentlab.training.row_products import for_many, with_row_products
+from tangentlab.training.row_products import (
+    Few,
+    for_many,
+    for_one,
+    with_row_products,
+)
 from tests.training.problems import assert_same, binary_tasks, in_float64
 
 KEY = jax.random.key(3)
 RECIPE = tl.Recipe(epochs=2, batch_size=6, learning_rate=0.05)
+FEW = Few(63, 63)
+WAYS = {"rows": FEW, "parts": Few(63, 63, 4), "values": FEW._replace(values_only=True)}
 LAYOUTS = [
     ("NHWC", "HWIO", "NHWC"),
     ("NCHW", "OIHW", "NCHW"),
     ("NHWC", "OIHW", "NCHW"),
 ]
+CASES = {
+    "plain": ((1, 1), "SAME", LAYOUTS[0]),
+    "steps down": ((2, 1), "VALID", LAYOUTS[1]),
+    "steps across": ((1, 3), ((2, 0), (1, 3)), LAYOUTS[2]),
+}
 
 
 @pytest.fixture
@@ -30,20 +42,25 @@ def convolutions(function, *arguments):
     return str(jax.make_jaxpr(function)(*arguments)).count("conv_general_dilated")
 
 
+def measured(function, *arguments):
+    """Value, gradients and a derivative along a direction."""
+    value, back = jax.vjp(function, *arguments)
+    _, moved = jax.jvp(function, arguments, tuple(map(jnp.cos, arguments)))
+    return value, *back(jnp.cos(value)), moved
+
+
 def arranged(axes, array, to):
     return array.transpose([axes.index(axis) for axis in to])
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("padding", ["SAME", "VALID", ((2, 0), (1, 3))])
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dilation", [(1, 1), (2, 3)])
-@pytest.mark.parametrize("stride", [(1, 1), (2, 1), (1, 3)])
-def test_a_convolution_is_equal_in_value_and_gradients(
-    stride, dilation, padding, layout
-):
+@pytest.mark.parametrize("case", CASES)
+def test_a_convolution_is_equal_in_value_and_gradients(case, dilation, way):
+    stride, padding, layout = CASES[case]
     draws = np.random.default_rng(0)
-    x = arranged("NHWC", draws.normal(size=(2, 9, 11, 4)), layout[0])
-    weight = arranged("HWIO", draws.normal(size=(3, 4, 4, 6)), layout[1])
+    x = jnp.asarray(arranged("NHWC", draws.normal(size=(2, 9, 17, 4)), layout[0]))
+    weight = jnp.asarray(arranged("HWIO", draws.normal(size=(3, 4, 4, 6)), layout[1]))
 
     def convolve(x, weight):
         made = jax.lax.conv_general_dilated(
@@ -56,13 +73,15 @@ def test_a_convolution_is_equal_in_value_and_gradients(
         )
         return jnp.sin(made)
 
-    rewritten = with_row_products(convolve)
+    rewritten = with_row_products(convolve, WAYS[way])
     assert convolutions(convolve, x, weight) == 1
-    assert convolutions(rewritten, x, weight) == 0
-    expected, back = jax.vjp(convolve, x, weight)
-    value, rewritten_back = jax.vjp(rewritten, x, weight)
-    np.testing.assert_allclose(value, expected, atol=1e-12)
-    for got, wanted in zip(rewritten_back(expected), back(expected), strict=True):
+    assert convolutions(rewritten, x, weight) == 0  # of the values
+
+    @jax.jit
+    def both(x, weight):
+        return measured(convolve, x, weight), measured(rewritten, x, weight)
+
+    for got, wanted in zip(*both(x, weight), strict=True):
         np.testing.assert_allclose(got, wanted, atol=1e-12)
 
 
@@ -77,14 +96,18 @@ def test_wide_and_grouped_convolutions_and_rows_of_pixels_stay_as_they_are():
             feature_group_count=groups,
         )
 
-    def count(x, weight, **options):
-        rewritten = with_row_products(lambda x, w: convolve(x, w, **options))
+    def count(x, weight, few=FEW, **options):
+        rewritten = with_row_products(lambda x, w: convolve(x, w, **options), few)
         return convolutions(rewritten, jnp.ones(x), jnp.ones(weight))
 
     assert count((1, 8, 8, 4), (3, 3, 4, 64)) == 1  # many channels
     assert count((1, 8, 60, 4), (3, 3, 4, 8)) == 1  # wide images, a small window
     assert count((1, 8, 8, 4), (3, 3, 2, 8), groups=2) == 1
-    assert count((1, 8, 8, 4), (3, 3, 4, 8)) == 0
+    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, columns=9)) == 1
+    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(3, 8)) == 1
+    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 7)) == 1
+    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, columns=8)) == 0
+    assert count((1, 8, 60, 4), (3, 3, 4, 8), Few(4, 8, neighbors=6)) == 0
 
 
 def test_derivatives_of_the_author_stay_and_checkpoints_are_kept():
@@ -97,9 +120,10 @@ def test_derivatives_of_the_author_stay_and_checkpoints_are_kept():
         return jax.nn.relu(made + weight.mean() - weight.mean()).sum()
 
     slope = jax.grad(lambda shift: network(weight, x + shift))
-    rewritten = jax.grad(lambda shift: with_row_products(network)(weight, x + shift))
+    same = with_row_products(network, FEW)
+    rewritten = jax.grad(lambda shift: same(weight, x + shift))
     assert slope(0.0) == rewritten(0.0) == 0.0  # of relu at 0; half of it by `max`
-    kept = with_row_products(jax.checkpoint(network))
+    kept = with_row_products(jax.checkpoint(network), FEW)
     assert convolutions(kept, weight, x) == 1
 
 
@@ -149,8 +173,33 @@ def test_lenets_trained_together_on_an_accelerator_are_those_of_a_cpu(accelerate
     assert_same(together, alone)
 
 
-def test_a_cpu_keeps_its_convolutions():
-    def network(start):
-        return tl.models.lenet((8, 8, 1))
+@pytest.mark.parametrize("prepare", [for_one, for_many])
+def test_a_cpu_keeps_convolutions_of_narrow_images(prepare):
+    model = tl.models.lenet((8, 8, 1))
+    params = in_float64(model.init(KEY))
+    x = jnp.ones((2, 8, 8, 1))
+    prepared = prepare(lambda start: model)(params)
+    assert convolutions(prepared.apply, params, x) == 2
 
-    assert for_many(network) is network
+
+def test_a_cpu_finds_values_of_a_first_convolution_by_products():
+    model = tl.models.lenet((16, 16, 3))
+    params = in_float64(model.init(KEY))
+    x = jax.random.normal(KEY, (2, 16, 16, 3), jax.tree.leaves(params)[0].dtype)
+    prepared = for_one(lambda start: model)(params)
+    compiled = jax.jit(prepared.apply).lower(params, x).as_text()
+    assert compiled.count("stablehlo.convolution") == 1  # the second of two
+
+    def slopes(apply):
+        return jax.grad(lambda params: jnp.sin(apply(params, x)).sum())(params)
+
+    both = slopes(model.apply), slopes(prepared.apply)
+    close = jax.tree.map(lambda a, b: np.allclose(a, b, rtol=1e-10), *both)
+    assert all(jax.tree.leaves(close))
+
+
+def test_an_accelerator_keeps_the_convolutions_of_one(accelerated):
+    def network(start):
+        return tl.models.lenet((16, 16, 3))
+
+    assert for_one(network) is network

@@ -18,7 +18,7 @@ from .groups import as_tasks, group_tasks
 from .program import make_program
 from .recipe import Recipe
 from .record import History
-from .row_products import for_many
+from .row_products import for_many, for_one
 from .runs import (
     OnEpoch,
     Report,
@@ -102,15 +102,16 @@ def train(
     groups = group_tasks(tasks, recipe.loss)
     rule = optimizer or recipe.make_optimizer(tasks[0].num_train)
     trainer = make_trainer(lambda start: model, recipe, rule)
-    many = make_trainer(for_many(lambda start: model), recipe, rule)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = None
     if together is None:
         together = is_faster_together(trainer, params, groups[0], recipe)
+    prepare = for_many if together else for_one
+    prepared = make_trainer(prepare(lambda start: model), recipe, rule)
     if together:
-        at_once = runs_that_fit(many, params, groups[0], recipe, memory)
+        at_once = runs_that_fit(prepared, params, groups[0], recipe, memory)
         at_once = keep_runs_at_once(checkpoints, at_once)
-    program = make_program(many if together else trainer, tasks=together)
+    program = make_program(prepared, tasks=together)
     runs = Runs(trainer, program, params, recipe, key, at_once, checkpoints, on_epoch)
     with steps_bar(progress, recipe, tasks[0].num_train, len(tasks)) as advance:
         return gather(runs.train(groups, advance))
