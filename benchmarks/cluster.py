@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,13 @@ from benchmarks.sections import write_section
 
 HERE = Path(__file__).parent
 RESULTS, PAGE = HERE / "results" / "cluster.json", HERE.parent / "docs" / "scale.md"
-# name: what is passed as `cluster`, and how many cores the whole has
+# name: what is passed as `cluster`, or how many worker processes; cores of the whole
 CASES = {
     "plain, all cores": (None, None),
     "local:1, all cores": ("local:1", None),
     "plain, one core": (None, 1),
-    "one worker of one thread": ("local:1", 1),
-    "two workers of one thread": ("local:2", 2),
+    "one worker of one thread": (1, 1),
+    "two workers of one thread": (2, 2),
 }
 
 
@@ -92,13 +93,16 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     import jax
 
     import tangentlab as tl
+    from tangentlab.cluster.local import LocalCluster
 
     data = tl.data.normalize(tl.data.load("cifar10"))
     data = tl.data.subset(data, options.n - 10, num_test=10, key=jax.random.key(0))
     model = tl.models.lenet(data.shape)
     params = model.init(jax.random.key(42))
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         before, start = _wired() if options.wire else 0, time.perf_counter()
+        if isinstance(cluster, int):
+            cluster = stack.enter_context(closing(LocalCluster(cluster)))
         K = tl.gram(
             model.apply,
             params,

@@ -114,14 +114,14 @@ def test_the_client_killed_and_started_again(running, undisturbed, tmp_path):
 
 def test_a_client_with_its_own_workers_killed(undisturbed, tmp_path):
     store, alone = tmp_path / "store", Processes(tmp_path)
-    client = alone.start_client(store, cluster="local:1")
+    client = alone.start_client(store, cluster="local:2")
     wait_until(lambda: len(tiles(store)) >= 4)
     kill(client)
-    time.sleep(2)  # its worker notices, and ends too
+    time.sleep(2)  # its workers notice, and end too
     before = identities(store)
     time.sleep(1)
     assert identities(store) == before
-    alone.finish(alone.start_client(store, cluster="local:1"))
+    alone.finish(alone.start_client(store, cluster="local:2"))
     assert identities(store).items() >= before.items()
     assert contents(store) == undisturbed
 

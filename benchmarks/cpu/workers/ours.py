@@ -33,12 +33,15 @@ def build(name: str, params: dict, x: np.ndarray, options: dict) -> dict:
 
 
 def _tiles(model: tl.Model, tree, images: jax.Array, memory: int, folder: Path) -> dict:
-    """Fill a folder; the first rows go beside it, to be compared with the reference."""
-    shutil.rmtree(folder, ignore_errors=True)
-    start = time.perf_counter()
-    K = tl.gram(model.apply, tree, images, store=folder, memory=memory)
-    elapsed = time.perf_counter() - start
+    """Fill a folder twice; the first rows go beside it, to be compared."""
+    seconds = []
+    for _ in range(2):
+        shutil.rmtree(folder, ignore_errors=True)
+        start = time.perf_counter()
+        K = tl.gram(model.apply, tree, images, store=folder, memory=memory)
+        seconds.append(time.perf_counter() - start)
     np.save(folder.with_suffix(".npy"), K[:_COMPARED, :_COMPARED])
     shutil.rmtree(folder)
     outputs = np.asarray(model.apply(tree, images[:_COMPARED])[:, 0]).tolist()
-    return {"first": elapsed, "elapsed": elapsed, "share": 1.0, "outputs": outputs}
+    first, elapsed = seconds
+    return {"first": first, "elapsed": elapsed, "share": 1.0, "outputs": outputs}

@@ -9,9 +9,11 @@ from importlib.util import find_spec
 from typing import Any
 
 from .local import LocalCluster
+from .within import OwnProcess
 
 PATIENCE = 300.0  # seconds without a scheduler, or without a worker
 CONNECT = 30  # seconds that a scheduler has to answer a first time
+Local = OwnProcess | LocalCluster
 _LOCAL = re.compile(r"local:([1-9][0-9]*)")
 _ADDRESS = re.compile(r"(?!local:)(?:(?:tcp|tls|ucx)://)?[^/:\s]+:[0-9]+|\S+\.json")
 _MEANS = (
@@ -24,7 +26,7 @@ _MEANS = (
 class Link:
     """A connection to a scheduler that is made again when it is lost."""
 
-    def __init__(self, client: Any, *, owned: bool, local: LocalCluster | None = None):
+    def __init__(self, client: Any, *, owned: bool, local: Local | None = None):
         """Hold on to a client.
 
         Args:
@@ -144,8 +146,6 @@ class Link:
         """Let go of what is ours."""
         if self._owned:
             self.client.close(timeout=2)
-        if self.local is not None:
-            self.local.close()
 
 
 @contextmanager
@@ -154,36 +154,51 @@ def linked(cluster: Any) -> Iterator[Link]:
 
     Args:
         cluster: An address, a client, or `local:N`; or what this yielded, for several
-            calls on one connection.
+            calls on one connection, or `started`.
 
     Yields:
         The connection.
+    """
+    with started(cluster) as cluster:
+        if isinstance(cluster, Link):
+            yield cluster
+            return
+        if isinstance(cluster, str):
+            link = Link(_client(cluster), owned=True)
+        elif isinstance(cluster, Local):
+            link = Link(_client(cluster.open()), owned=True, local=cluster)
+        else:
+            link = Link(cluster, owned=False)
+        try:
+            yield link
+        finally:
+            link.close()
+
+
+@contextmanager
+def started(cluster: Any) -> Iterator[Any]:
+    """Start the processes of `local:N`, which come while the caller does other things.
+
+    Args:
+        cluster: An address, a client, or `local:N`; or what `linked` yielded.
+
+    Yields:
+        What `linked` takes.
 
     Raises:
         ImportError: If Dask is not installed.
         ValueError: If it is none of these.
-        OSError: If no scheduler answers.
     """
     check_cluster(cluster)
-    if isinstance(cluster, Link):
+    found = _LOCAL.fullmatch(cluster) if isinstance(cluster, str) else None
+    if found is None:
         yield cluster
         return
-    if isinstance(cluster, str):
-        found = _LOCAL.fullmatch(cluster)
-        local = LocalCluster(int(found[1])) if found else None
-        try:
-            client = _client(local.address if local else cluster)
-        except BaseException:
-            if local is not None:
-                local.close()
-            raise
-        link = Link(client, owned=True, local=local)
-    else:
-        link = Link(cluster, owned=False)
+    local = OwnProcess() if found[1] == "1" else LocalCluster(int(found[1]))
     try:
-        yield link
+        yield local
     finally:
-        link.close()
+        local.close()
 
 
 @contextmanager
@@ -216,7 +231,7 @@ def check_cluster(cluster: Any) -> None:
         raise ImportError(
             "`cluster` needs Dask.distributed: pip install 'tangentlab[cluster]'."
         )
-    if isinstance(cluster, Link) or _is_address(cluster):
+    if isinstance(cluster, Link | Local) or _is_address(cluster):
         return
     from distributed import Client  # takes long: local workers have started by then
 

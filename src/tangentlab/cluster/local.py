@@ -1,4 +1,4 @@
-"""A scheduler in this process and workers beside it, all on the loopback interface.
+"""`local:N`: a scheduler in this process and workers beside it, all on loopback.
 
 Each worker has its own share of the cores, or its own GPU, and dies with its parent.
 One that dies alone is started again. Workers import what they need while the scheduler
@@ -26,7 +26,7 @@ class LocalCluster:
     """A scheduler and its workers."""
 
     def __init__(self, count: int):
-        """Start them; workers come when they are ready.
+        """Start workers, which wait for a scheduler.
 
         Args:
             count: Number of workers.
@@ -36,13 +36,17 @@ class LocalCluster:
         self._workers: dict[int, subprocess.Popen[bytes]] = {}
         self._scheduler: Any = None
         self.tend()
-        try:
-            self._scheduler = _scheduler()
-        except BaseException:
-            self.close()
-            raise
+
+    def open(self) -> str:
+        """Start the scheduler.
+
+        Returns:
+            Its address.
+        """
+        self._scheduler = _scheduler()
         for worker in self._workers.values():
             self._tell(worker)
+        return self.address
 
     @property
     def address(self) -> str:
@@ -80,20 +84,14 @@ class LocalCluster:
 
     def close(self) -> None:
         """Stop everything."""
+        if self._scheduler is not None:
+            self._scheduler.close()
         for worker in self._workers.values():
             worker.kill()
         for worker in self._workers.values():
             worker.wait()
             if worker.stdin is not None and not worker.stdin.closed:
                 worker.stdin.close()
-        if self._scheduler is not None:
-            self._scheduler.close()
-
-    def __enter__(self) -> "LocalCluster":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
 
 
 def _scheduler() -> Any:

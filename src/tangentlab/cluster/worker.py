@@ -101,6 +101,12 @@ def work(key: str, items: tuple[tuple[Any, ...], ...]) -> Answer:
         return Answer("done", _open[key].do(items))
 
 
+def forget() -> None:
+    """Close the work that is open, and free its memory."""
+    with _one_at_a_time:
+        _open.clear()
+
+
 def survey(look: Callable[[], dict[str, Any]]) -> Answer:
     """Look at what a worker has.
 

@@ -1,6 +1,6 @@
 """Training in weight space: a network, or a linearization, on many tasks."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from os import PathLike
 
 import jax
@@ -165,12 +165,7 @@ def train_seeds(
     _check_seeds(params, keys)
     one = jax.tree.map(lambda leaf: leaf[0], params)
     _check_network(model.apply, one, tasks[0])
-
-    def network(start: Params) -> Model:
-        if not linearized:
-            return model
-        return from_function(model.init, linearize(model.apply, start))
-
+    network = _around(model) if linearized else lambda start: model
     rule = recipe.make_optimizer(tasks[0].num_train)
     trainer = make_trainer(network, recipe, rule)
     many = make_trainer(for_many(network), recipe, rule)
@@ -195,6 +190,10 @@ def train_seeds(
             ended = runs.train(groups, advance)
             histories += [_of_seed(ended, i) for i in range(len(keys[some]))]
     return tuple(histories)
+
+
+def _around(model: Model) -> Callable[[Params], Model]:
+    return lambda start: from_function(model.init, linearize(model.apply, start))
 
 
 def _of_seed(ended: Sequence[Report], seed: int) -> History:

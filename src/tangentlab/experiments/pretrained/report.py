@@ -85,13 +85,6 @@ def _points(share: float) -> str:
 def _table(results: Results) -> Table:
     network, initial, pretrained = results.models
     same = [agreement(each, network)[0] for each in (initial, pretrained)]
-    diverged = np.any([each.diverged for each in results.models], axis=(0, 1))
-    unstable = np.any([initial.unstable, pretrained.unstable], axis=(0, 1))
-    beyond = "the rate is beyond what a linear model bears in theory"
-    flags = np.where(unstable, f"{beyond}, with one of the kernels", "")
-    degenerate = results.degenerate.any(axis=0)
-    flags = np.where(degenerate, "degenerate: one class has over 95 %", flags)
-    flags = np.where(diverged, "training diverged", flags)
     columns = (
         *(each.accuracy.mean(axis=0) for each in results.models),
         *(each.mean(axis=0) for each in same),
@@ -105,7 +98,9 @@ def _table(results: Results) -> Table:
             ),
             str(flag),
         )
-        for index, flag, *numbers in zip(results.index, flags, *columns, strict=True)
+        for index, flag, *numbers in zip(
+            results.index, _flags(results), *columns, strict=True
+        )
     ]
     over = "" if len(results.seeds) == 1 else f", means over {len(results.seeds)} seeds"
     return Table(
@@ -126,6 +121,17 @@ def _table(results: Results) -> Table:
         f"steps to a training loss of {results.target_loss:g}, a dash where it is "
         f"never reached{over}. Index 0 is the paper's phi_1.",
     )
+
+
+def _flags(results: Results) -> np.ndarray:
+    _, initial, pretrained = results.models
+    diverged = np.any([each.diverged for each in results.models], axis=(0, 1))
+    unstable = np.any([initial.unstable, pretrained.unstable], axis=(0, 1))
+    beyond = "the rate is beyond what a linear model bears in theory"
+    flags = np.where(unstable, f"{beyond}, with one of the kernels", "")
+    degenerate = results.degenerate.any(axis=0)
+    flags = np.where(degenerate, "degenerate: one class has over 95 %", flags)
+    return np.where(diverged, "training diverged", flags)
 
 
 def _sections(results: Results) -> tuple[Section, ...]:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from jaxtyping import PyTree
 
 from ..._types import Apply, Inputs, Params
-from ...cluster.links import linked_meanwhile
+from ...cluster.links import linked_meanwhile, started
 from ...cluster.published import (
     Array,
     Published,
@@ -170,18 +170,19 @@ def gram_on_cluster(
     apply_there = refer("apply", apply)
     arrays = as_computed((params, x_1, x_2, request.scale))
     wide = jnp.result_type(float) == jnp.float64
-    with linked_meanwhile(cluster) as link, ThreadPoolExecutor(2) as aside:
+    with ThreadPoolExecutor(2) as aside, started(cluster) as cluster:
         publishing = aside.submit(_publish, arrays, folder, wide)
         prepared = _prepare(apply, arrays, request, checked=False)
         verifying = aside.submit(_verify, prepared, request, wide)
-        subject = GramSubject(
-            apply_there,
-            outputs,
-            request.trainable,
-            request.precision,
-            publishing.result(),
-        )
-        hashes = subject.fingerprint(prepared)
-        return fill_on_cluster(
-            subject, hashes, request, folder, link(), verifying.result
-        )
+        with linked_meanwhile(cluster) as link:
+            subject = GramSubject(
+                apply_there,
+                outputs,
+                request.trainable,
+                request.precision,
+                publishing.result(),
+            )
+            hashes = subject.fingerprint(prepared)
+            return fill_on_cluster(
+                subject, hashes, request, folder, link(), verifying.result
+            )

@@ -1,0 +1,50 @@
+"""`local:1`: a scheduler and one worker in this process.
+
+Nothing is started or imported a second time, no other process takes memory of a GPU,
+and messages go from thread to thread. There is no dashboard, which would show no more
+than the progress bar; what Dask listens with all the same is on loopback.
+"""
+
+from typing import Any
+
+from .worker import forget
+
+
+class OwnProcess:
+    """A scheduler and its worker, which live and die with this process."""
+
+    count = 1
+
+    def __init__(self):
+        """Start nothing yet."""
+        self._cluster: Any = None
+
+    def open(self) -> str:
+        """Start both.
+
+        Returns:
+            The scheduler's address.
+        """
+        from distributed import Scheduler, SpecCluster, Worker
+
+        quiet = {
+            "protocol": "inproc://",
+            "dashboard": False,
+            "dashboard_address": "127.0.0.1:0",
+        }
+        alone = {"nthreads": 1, "memory_limit": 0, **quiet}
+        self._cluster = SpecCluster(
+            scheduler={"cls": Scheduler, "options": quiet},
+            workers={0: {"cls": Worker, "options": alone}},
+            silence_logs=50,
+        )
+        return self._cluster.scheduler_address
+
+    def tend(self) -> None:
+        """There is nobody who could have died alone."""
+
+    def close(self) -> None:
+        """Stop both, and leave the memory of what they worked on."""
+        if self._cluster is not None:
+            self._cluster.close()
+        forget()
