@@ -84,14 +84,16 @@ class LocalCluster:
 
     def close(self) -> None:
         """Stop everything."""
-        if self._scheduler is not None:
-            self._scheduler.close()
-        for worker in self._workers.values():
-            worker.kill()
-        for worker in self._workers.values():
-            worker.wait()
-            if worker.stdin is not None and not worker.stdin.closed:
-                worker.stdin.close()
+        try:
+            if self._scheduler is not None:
+                self._scheduler.close()
+        finally:
+            for worker in self._workers.values():
+                worker.kill()
+            for worker in self._workers.values():
+                worker.wait()
+                if worker.stdin is not None and not worker.stdin.closed:
+                    worker.stdin.close()
 
 
 def _scheduler() -> Any:

@@ -8,7 +8,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
 from jax.extend.core import Literal
+
+
+def shape_of(like: Any, shape: tuple[int, ...]) -> jax.ShapeDtypeStruct:
+    """What JAX makes of an array of another shape: newer versions warn of wider types.
+
+    Args:
+        like: An array, or its shape and dtype.
+        shape: The shape.
+
+    Returns:
+        The shape, and the dtype that JAX computes with.
+    """
+    return jax.ShapeDtypeStruct(shape, jnp.result_type(like))
 
 
 class Body(NamedTuple):

@@ -17,6 +17,7 @@ from jax.core import Tracer
 from jaxtyping import Array
 
 from .._types import AnyArray, Apply, Inputs, Params
+from .compat import shape_of
 from .features import Source, Values
 from .reading.program import Program, trace
 from .reading.sites import find_sites
@@ -64,8 +65,8 @@ def read(apply: Apply, params: Params, x: Inputs, request: Request) -> Network:
     chosen = select(params, request.trainable, request.scale)
     structure = jax.tree.structure(params)
     arrays, form = jax.tree.flatten(x)
-    example = [jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in arrays]
-    leaves = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in chosen.all_leaves]
+    example = [shape_of(a, a.shape[1:]) for a in arrays]
+    leaves = [shape_of(a, a.shape) for a in chosen.all_leaves]
 
     def function(leaves, example):
         batch = jax.tree.unflatten(form, [a[None] for a in example])
@@ -106,8 +107,7 @@ def read_again(
         The network, read; it is not remembered.
     """
     shapes, one = (
-        [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
-        for arrays in (leaves, example)
+        [shape_of(a, a.shape) for a in arrays] for arrays in (leaves, example)
     )
     elementwise = network.source.elementwise
     return _read(network.function, shapes, one, network.differentiated, elementwise)

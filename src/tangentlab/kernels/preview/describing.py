@@ -18,6 +18,7 @@ from ..._checks import batch_size
 from ..._types import Apply, Inputs, Params
 from ...models import sample_of
 from ...models.contract import check_callable
+from ..compat import shape_of
 from ..engine import panel_pairs
 from ..features import Feature, Outer, Rows, Values, Whole
 from ..forms import cost
@@ -100,13 +101,13 @@ def _samples(name: str, n: Any, like: Inputs | None, apply: Apply) -> Inputs:
     """Shapes and dtypes of samples."""
     if not _is_number(n):
         batch_size(name, n)
-        return jax.tree.map(lambda a: _shape(a, a.shape), n)
+        return jax.tree.map(lambda a: shape_of(a, a.shape), n)
     if isinstance(n, bool) or n < 1:
         raise ValueError(f"`{name}` must be a number of samples >= 1, got {n}.")
     sample = sample_of(apply)
     if like is not None:
         batch_size("x", like)
-        sample = jax.tree.map(lambda a: _shape(a, a.shape[1:]), like)
+        sample = jax.tree.map(lambda a: shape_of(a, a.shape[1:]), like)
     if sample is None:
         raise ValueError(
             f"A plan for {n:,} samples needs to know what a sample looks like, and "
@@ -114,11 +115,7 @@ def _samples(name: str, n: Any, like: Inputs | None, apply: Apply) -> Inputs:
             f"place of `{name}` samples or `jax.ShapeDtypeStruct(({n}, ...), dtype)`, "
             "which takes no memory."
         )
-    return jax.tree.map(lambda one: _shape(one, (int(n), *one.shape)), sample)
-
-
-def _shape(like: Any, shape: tuple[int, ...]) -> jax.ShapeDtypeStruct:
-    return jax.ShapeDtypeStruct(shape, like.dtype)
+    return jax.tree.map(lambda one: shape_of(one, (int(n), *one.shape)), sample)
 
 
 def _prepare(apply, params, x_1, x_2, request: Request, *, full: bool) -> Prepared:

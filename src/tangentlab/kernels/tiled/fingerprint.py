@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from ..._types import AnyArray
+from ..compat import shape_of
 from ..hashing import hash_parts, hash_traced
 from ..network import Network
 
@@ -56,7 +57,7 @@ def _of_network(network: Network, x: Sequence[AnyArray]) -> str:
         values, pull_back = jax.vjp(outputs, [leaves[i] for i in real])
         return values, pull_back(jnp.ones_like(values))
 
-    example = [jax.ShapeDtypeStruct(a.shape[1:], a.dtype) for a in x]
+    example = [shape_of(a, a.shape[1:]) for a in x]
     with jax.default_matmul_precision("highest"):
         traced = jax.make_jaxpr(derivative)(list(leaves), example)
     return hash_traced(traced)
