@@ -31,7 +31,7 @@ def hash_parts(*parts: Any) -> str:
             part = jax.random.key_data(part)
         digest.update(f"array {np.shape(part)} {jnp.result_type(part)} ".encode())
         for block in _blocks_of(part):
-            digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8))
+            digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
     return digest.hexdigest()
 
 

@@ -5,6 +5,7 @@ and messages go from thread to thread. There is no dashboard, which would show n
 than the progress bar; what Dask listens with all the same is on loopback.
 """
 
+import logging
 from typing import Any
 
 from .worker import forget
@@ -33,10 +34,11 @@ class OwnProcess:
             "dashboard_address": "127.0.0.1:0",
         }
         alone = {"nthreads": 1, "memory_limit": 0, **quiet}
+        nothing_said: Any = logging.CRITICAL  # declared as a flag, and used as a level
         self._cluster = SpecCluster(
             scheduler={"cls": Scheduler, "options": quiet},
             workers={0: {"cls": Worker, "options": alone}},
-            silence_logs=50,
+            silence_logs=nothing_said,
         )
         return self._cluster.scheduler_address
 
