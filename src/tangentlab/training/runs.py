@@ -5,15 +5,15 @@ take it together (`vmap`), unless one alone keeps it busy (a ResNet18 on 32 x 32
 7 GiB), and the steps of an epoch are one program (`lax.scan`). On a
 CPU the steps are called from Python, because inside `lax.scan` XLA runs convolutions
 several times slower; and only small networks train together. Larger ones fall out of
-the cache, and `vmap` over weights makes grouped convolutions. Measured on 2 cores with
-batches of 128, together against one by one:
+the cache, and `vmap` over weights makes grouped convolutions or, in wide images, row
+products. Measured on 2 cores with batches of 128, together against one by one:
 
 | network | all results of a step | speed |
 |---|---|---|
 | MLP, 8 x 8 images | 1 MiB | 1.9 times |
 | LeNet, 8 x 8 | 4 MiB | 2.2 times |
 | MLP, 32 x 32 x 3 | 11 MiB | 0.75 times |
-| LeNet, 32 x 32 x 3 | 52 MiB | 0.46 times |
+| LeNet, 32 x 32 x 3 | 52 MiB | 0.7 times |
 | ResNet18 of width 16, 8 x 8 | 108 MiB | 0.67 times |
 """
 
