@@ -40,7 +40,7 @@ def test_it_is_this_process_and_only_loopback_is_listened_to():
         assert listening() <= {"127.0.0.1"}
 
 
-def test_an_error_comes_back_and_the_next_call_works(tmp_path, x):
+def test_an_error_comes_back_and_the_next_call_works():
     with pytest.raises(ZeroDivisionError):
         tl.cluster.sweep(lambda k: 1 / k, [1, 0], cluster="local:1")
     assert tl.cluster.sweep(lambda k: k * k, [1, 2], cluster="local:1") == [1, 4]

@@ -1,5 +1,7 @@
 """Convolutions of many networks as products of matrices."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -23,11 +25,18 @@ LAYOUTS = [
     ("NCHW", "OIHW", "NCHW"),
     ("NHWC", "OIHW", "NCHW"),
 ]
-CASES = {
-    "plain": ((1, 1), "SAME", LAYOUTS[0]),
-    "steps down": ((2, 1), "VALID", LAYOUTS[1]),
-    "steps across": ((1, 3), ((2, 0), (1, 3)), LAYOUTS[2]),
+PADDINGS = {
+    "same": ("SAME", LAYOUTS[0]),
+    "valid": ("VALID", LAYOUTS[1]),
+    "uneven": (((2, 0), (1, 3)), LAYOUTS[2]),
 }
+STRIDES, DILATIONS = ((1, 1), (2, 1), (1, 3)), ((1, 1), (2, 3))
+# Parts of a row have everything that whole rows have, and more: they meet every case.
+CASES = [
+    *itertools.product(["parts"], STRIDES, DILATIONS, PADDINGS),
+    *itertools.product(["rows", "values"], STRIDES[1:], DILATIONS[1:], ["uneven"]),
+    *itertools.product(["rows", "values"], STRIDES[:1], DILATIONS[:1], ["same"]),
+]
 
 
 @pytest.fixture
@@ -53,11 +62,9 @@ def arranged(axes, array, to):
     return array.transpose([axes.index(axis) for axis in to])
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("dilation", [(1, 1), (2, 3)])
-@pytest.mark.parametrize("case", CASES)
-def test_a_convolution_is_equal_in_value_and_gradients(case, dilation, way):
-    stride, padding, layout = CASES[case]
+@pytest.mark.parametrize("way, stride, dilation, padding", CASES)
+def test_a_convolution_is_equal_in_value_and_gradients(way, stride, dilation, padding):
+    padding, layout = PADDINGS[padding]
     draws = np.random.default_rng(0)
     x = jnp.asarray(arranged("NHWC", draws.normal(size=(2, 9, 17, 4)), layout[0]))
     weight = jnp.asarray(arranged("HWIO", draws.normal(size=(3, 4, 4, 6)), layout[1]))

@@ -10,7 +10,7 @@ $$y[r, (x, o)] = \sum_u \sum_{p, i} a[r + u, (p, i)] \, B_u[(p, i), (x, o)],
 
 more arithmetic, the more neighbors the more, in products that are large, and batched
 where there are many networks. A step of 32 LeNets on 32 x 32 images takes 1.4 ms on an
-H200 in place of 3.8; a step of one takes 20 ms on 2 CPU cores in place of 40, where
+H200 in place of 3.8; a step of one takes 23 ms on 2 CPU cores in place of 42, where
 only the values are found this way and derivatives are left to the convolution.
 """
 

@@ -30,7 +30,7 @@ _FEWER: dict[str, Any] = {
     "cifar2_epochs": 40,
     "long_epochs": 150,
 }
-"""A LeNet takes 10 times as long as an MLP on a CPU."""
+"""A LeNet takes several times as long as an MLP on a CPU."""
 
 RUNS: Runs = {
     "smoke": (
