@@ -38,11 +38,14 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=60000, help="largest n")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--only", default="", help="curves whose name begins so")
+    parser.add_argument("--varied", help="samples, parameters or outputs alone")
     options = parser.parse_args()
     x = jnp.asarray(images(options.most))
     with options.output.open("w") as file:
         for curve, varied, model, n, precision in _points():
             if n > len(x) or not curve.startswith(options.only):
+                continue
+            if options.varied not in (None, varied):
                 continue
             params = model.init(jax.random.key(0))
             size = sum(leaf.size for leaf in jax.tree.leaves(params))

@@ -20,7 +20,8 @@ def test_workers_have_equal_shares_of_the_cores(count, cores, wanted):
 
 
 def _devices(count, found, visible):
-    told = [gpu_of(number, count, found, visible) for number in range(count)]
+    variables = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
+    told = [gpu_of(number, count, found, variables) for number in range(count)]
     return [one.get("CUDA_VISIBLE_DEVICES") for one in told]
 
 
@@ -33,6 +34,20 @@ def test_each_worker_has_a_gpu_of_its_own():
 
 def test_workers_that_share_a_gpu_share_its_memory():
     assert _devices(4, 2, None) == ["0", "1", "0", "1"]
-    shares = [gpu_of(n, 4, 2, None)["XLA_PYTHON_CLIENT_MEM_FRACTION"] for n in range(4)]
-    assert shares == ["0.40"] * 4
-    assert "XLA_PYTHON_CLIENT_MEM_FRACTION" not in gpu_of(0, 2, 2, None)
+    assert _shares(4, 2, {}) == ["0.100"] * 4
+    assert _shares(2, 2, {}) == ["0.200"] * 2
+
+
+def _shares(count, found, variables):
+    told = [gpu_of(number, count, found, variables) for number in range(count)]
+    return [one.get("XLA_PYTHON_CLIENT_MEM_FRACTION") for one in told]
+
+
+def test_a_client_on_the_gpu_leaves_its_workers_the_rest():
+    assert _shares(2, 1, {"XLA_PYTHON_CLIENT_MEM_FRACTION": ".15"}) == ["0.400"] * 2
+    with pytest.raises(ValueError, match=r"93% of a GPU.*MEM_FRACTION=\.1"):
+        _shares(2, 1, {"XLA_PYTHON_CLIENT_MEM_FRACTION": ".93"})
+
+
+def test_a_client_kept_to_the_cpu_has_workers_there():
+    assert gpu_of(0, 2, 1, {"JAX_PLATFORMS": "cpu"}) == {}

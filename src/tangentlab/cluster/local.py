@@ -8,9 +8,12 @@ starts, and are told its address then.
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+_FRACTION = "XLA_PYTHON_CLIENT_MEM_FRACTION"  # of a GPU's memory, taken by JAX
+_USUAL_FRACTION, _MOST_FRACTION, _LEAST_FRACTION = 0.75, 0.95, 0.02
 _MOST_STARTS = 100  # of workers that die at once, again and again
 # Cores come first: numpy and JAX start as many threads as there are when imported.
 _START = """
@@ -110,8 +113,7 @@ def _scheduler() -> Any:
 
 def _start(number: int, count: int) -> "subprocess.Popen[bytes]":
     found = len(list(Path("/dev").glob("nvidia[0-9]*")))
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    environment = {**os.environ, **gpu_of(number, count, found, visible)}
+    environment = {**os.environ, **gpu_of(number, count, found, os.environ)}
     environment["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     known = hasattr(os, "sched_getaffinity")  # on Linux
     cores = cores_of(number, count, sorted(os.sched_getaffinity(0)) if known else [])
@@ -136,23 +138,36 @@ def cores_of(number: int, count: int, cores: list[int]) -> list[int]:
     return [cores[(number * each + i) % len(cores)] for i in range(each)]
 
 
-def gpu_of(number: int, count: int, found: int, visible: str | None) -> dict[str, str]:
-    """What a worker is told of the GPUs of this machine: to use one.
+def gpu_of(
+    number: int, count: int, found: int, environment: Mapping[str, str]
+) -> dict[str, str]:
+    """What a worker is told of this machine's GPUs: to use one, and how much of it.
+
+    This process has a share of every GPU: JAX takes it at the first array.
 
     Args:
         number: Of the worker, from 0.
         count: How many workers there are.
         found: How many GPUs there are.
-        visible: What `CUDA_VISIBLE_DEVICES` says; None if nothing.
+        environment: Variables of this process.
 
     Returns:
-        Variables of its environment; those that share a GPU share its memory.
+        Variables of its environment; workers share what this process leaves.
+
+    Raises:
+        ValueError: If it leaves nothing.
     """
+    visible = environment.get("CUDA_VISIBLE_DEVICES")
     named = [str(i) for i in range(found)] if visible is None else visible.split(",")
-    if not found or not named[0]:
+    if not found or not named[0] or environment.get("JAX_PLATFORMS") == "cpu":
         return {}
-    told = {"CUDA_VISIBLE_DEVICES": named[number % len(named)]}
-    sharing = -(-count // len(named))
-    if sharing > 1:
-        told["XLA_PYTHON_CLIENT_MEM_FRACTION"] = f"{0.8 / sharing:.2f}"
-    return told
+    own = float(environment.get(_FRACTION, _USUAL_FRACTION))
+    share = (_MOST_FRACTION - own) / -(-count // len(named))
+    if share < _LEAST_FRACTION:
+        raise ValueError(
+            f"This process may take {own:.0%} of a GPU's memory, and its workers find "
+            f"no room beside it: start it with {_FRACTION}=.1, with fewer workers, or "
+            "with `local:1`, which has all of it."
+        )
+    gpu = named[number % len(named)]
+    return {"CUDA_VISIBLE_DEVICES": gpu, _FRACTION: f"{share:.3f}"}

@@ -142,25 +142,3 @@ def evaluator(equation: Any) -> Callable[..., list[Any]]:
         return list(result) if primitive.multiple_results else [result]
 
     return evaluate
-
-
-def compile_lowered(lowered: Any) -> Any:
-    """Compile, on a GPU without trying Triton for each product.
-
-    Trying it took 8 s for one float32 product and 60 s for all of a ResNet18 on an
-    H200, and the vendor's library was as fast at the shapes of Gram matrices.
-
-    Args:
-        lowered: What `jax.jit(f).lower` returns.
-
-    Returns:
-        The compiled function.
-    """
-    if jax.default_backend() != "gpu":
-        return lowered.compile()
-    try:
-        return lowered.compile(compiler_options={"xla_gpu_enable_triton_gemm": False})
-    except Exception as error:  # a version of XLA that does not know the option
-        if "xla_gpu_enable_triton_gemm" not in str(error):
-            raise
-        return lowered.compile()

@@ -15,6 +15,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from .._compiling import compiled
 from .._linalg import blocks
 from .checking import check_symmetric, finite_message
 from .describing import Solution
@@ -113,7 +114,7 @@ def _flattened(K: Array, X: Array, lam: np.ndarray) -> Array:
     return made
 
 
-@partial(jax.jit, static_argnums=5, donate_argnums=0)
+@partial(compiled, static_argnums=5, donate_argnums=0)
 def _lowered(
     made: Array, K: Array, X: Array, excess: Array, start: ArrayLike, size: int
 ) -> Array:
@@ -129,7 +130,7 @@ def _vectors(A: Array) -> Array:
     return jnp.linalg.eigh(A, symmetrize_input=False)[1]
 
 
-@partial(jax.jit, static_argnums=(3, 4))
+@partial(compiled, static_argnums=(3, 4))
 def _panel(V: Array, X: Array, start: ArrayLike, size: int, first: int) -> Array:
     """Vectors in float64: the leading ones, and others made orthogonal to them."""
     panel = jax.lax.dynamic_slice_in_dim(V, start, size, axis=1).astype(jnp.float64)

@@ -14,6 +14,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from .._compiling import compiled
 from .._linalg import blocks
 
 _STRIP = 2**24  # entries of a kernel that are widened at once
@@ -89,7 +90,21 @@ def multiply_on_device(K: Float[Array, "n m"], V: Float[Array, "m k"]) -> Array:
     return jnp.concatenate(parts)
 
 
-@partial(jax.jit, static_argnums=3)
+@compiled
+def matmul_on_device(A: Float[Array, "n m"], B: Float[Array, "m k"]) -> Array:
+    """A product that compiles fast.
+
+    Args:
+        A: A matrix.
+        B: Another.
+
+    Returns:
+        `A @ B`.
+    """
+    return A @ B
+
+
+@partial(compiled, static_argnums=3)
 def _strip(K: Array, V: Array, start: ArrayLike, size: int) -> Array:
     strip = jax.lax.dynamic_slice_in_dim(K, start, size)
     return strip.astype(jnp.float64) @ V

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .dense import leading_of
+from .multiplying import matmul_on_device
 
 _NOISE = 1e-13  # of the largest eigenvalue: what is left of a vector already in here
 _SHORT = 1e-2  # of a unit vector: what is left of one that nearly is
@@ -29,6 +30,7 @@ class Space:
         self.n = n
         self.num_columns = 0
         self._xp = xp
+        self._matmul = np.matmul if xp is np else matmul_on_device
         self._random = np.random.default_rng(0)
         self._Q: list[Any] = []
         self._KQ: list[Any] = []
@@ -49,7 +51,9 @@ class Space:
         self.num_columns += block.shape[1]
         self._Q.append(block)
         self._KQ.append(product)
-        column = np.concatenate([np.asarray(q.T @ product) for q in self._Q])
+        column = np.concatenate(
+            [np.asarray(self._matmul(q.T, product)) for q in self._Q]
+        )
         old, T = self.size, np.zeros((len(column), len(column)))
         T[:old, :old] = self._T
         T[:, old:], T[old:, :] = column, column.T
@@ -119,7 +123,7 @@ class Space:
         """
         ends = np.cumsum([q.shape[1] for q in self._Q])[:-1]
         parts = [self._xp.asarray(part) for part in np.split(Y, ends)]
-        return _sum(self._Q, parts), _sum(self._KQ, parts)
+        return self._sum(self._Q, parts), self._sum(self._KQ, parts)
 
     def keep(self, num: int) -> None:
         """Keep the leading vectors alone.
@@ -133,15 +137,14 @@ class Space:
 
     def _remainder(self, block: Any) -> Any:
         for q in self._Q:
-            block = block - q @ (q.T @ block)
+            block = block - self._matmul(q, self._matmul(q.T, block))
         return block
+
+    def _sum(self, blocks: list[Any], parts: list[Any]) -> Any:
+        total = self._matmul(blocks[0], parts[0])
+        for block, part in zip(blocks[1:], parts[1:], strict=True):
+            total = total + self._matmul(block, part)
+        return total
 
     def _draw(self, width: int) -> Any:
         return self._xp.asarray(self._random.standard_normal((self.n, width)))
-
-
-def _sum(blocks: list[Any], parts: list[Any]) -> Any:
-    total = blocks[0] @ parts[0]
-    for block, part in zip(blocks[1:], parts[1:], strict=True):
-        total = total + block @ part
-    return total

@@ -13,8 +13,10 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from .._compiling import compiled
 from .._linalg import HIGHEST
 from .gram_rows import Part
 from .losses import LOSSES, LossName, totals
@@ -83,13 +85,13 @@ def rule_of(recipe: Recipe) -> Rule:
     return Rule(*(getattr(recipe, field) for field in Rule._fields))
 
 
-@partial(jax.jit, static_argnames="rule", donate_argnums=0)
+@partial(compiled, static_argnames="rule", donate_argnums=0)
 def run_steps(
     state: DualState,
     start: Start,
     y: Float[Array, "n t"],
     part: Part,
-    rates: Float[Array, " steps"],
+    rates: Float[ArrayLike, " steps"],
     rule: Rule,
 ) -> tuple[DualState, Float[Array, "steps t 2"]]:
     """Take some steps of an epoch.

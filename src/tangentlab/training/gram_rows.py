@@ -15,6 +15,7 @@ import numpy as np
 from jax.sharding import NamedSharding, PartitionSpec
 from jaxtyping import Array, Float, Int
 
+from .._compiling import compiled
 from .._linalg import HIGHEST, blocks
 
 _BLOCK = 4096  # rows multiplied at once
@@ -169,6 +170,6 @@ def open_rows(K: GramLike, num_train: int, batch_size: int, memory: int) -> Gram
     return GramRows(K, num_train, dtype, steps, 3 * memory // 4, most)
 
 
-@jax.jit
+@compiled
 def _product(R: Float[Array, "k n"], V: Float[Array, "m t"]) -> Float[Array, "k t"]:
     return jnp.matmul(R[:, : len(V)], V, precision=HIGHEST)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Key
 
+from .._compiling import compiled
 from .._linalg import blocks
 from .._progress import Advance
 from .._types import Params
@@ -36,7 +37,7 @@ class Program(NamedTuple):
     """A trainer compiled for all runs of a group, whose axes lead every array.
 
     Attributes:
-        begin: `begin(start, y) -> learners`.
+        begin: `begin(start, y) -> learners`, whose memory is not that of `start`.
         epoch: `epoch(learners, start, x, y, batches) -> (learners, (steps, ..., 2))`.
         predict: `predict(learners, start, x) -> (..., n)`.
         measure: `measure(params, start) -> (..., 2)`, distance and cosine distance.
@@ -85,7 +86,12 @@ def make_program(trainer: Trainer, *, tasks: bool, seeds: bool = False) -> Progr
     if seeds:
         trainer = _mapped(trainer, _OVER_SEEDS)
     measure = partial(_measure, tasks=tasks, seeds=seeds)
-    step = jax.jit(trainer.step, donate_argnums=0)
+    step = compiled(trainer.step, donate_argnums=0)
+
+    @jax.jit
+    def begin(start, y):
+        # Copies, because steps reuse the memory of what they are given.
+        return jax.tree.map(jnp.copy, trainer.begin(start, y))
 
     def loop(learner, start, x, y, batches):
         seen = []
@@ -94,15 +100,14 @@ def make_program(trainer: Trainer, *, tasks: bool, seeds: bool = False) -> Progr
             seen.append(sums)
         return learner, jnp.stack(seen)
 
-    @partial(jax.jit, donate_argnums=0)
-    def scanned(learner, start, x, y, batches):
+    def scan(learner, start, x, y, batches):
         def one(learner, batch):
             return trainer.step(learner, start, x, y, batch)
 
         return jax.lax.scan(one, learner, batches)
 
-    epoch = loop if backend() == "cpu" else scanned
-    return Program(trainer.begin, epoch, jax.jit(trainer.predict), measure)
+    epoch = loop if backend() == "cpu" else compiled(scan, donate_argnums=0)
+    return Program(begin, epoch, compiled(trainer.predict), measure)
 
 
 def _mapped(trainer: Trainer, axes: tuple[int | None, ...]) -> Trainer:
@@ -148,8 +153,7 @@ def run_program(
     """
     x, num_train = jnp.asarray(group.x), group.num_train
     size = min(_MOST_EVALUATED, len(x), max(len(x) - num_train, _LEAST_EVALUATED))
-    # A copy, because steps reuse the memory of what they are given.
-    learner = jax.tree.map(jnp.copy, program.begin(start, group.y[..., 0]))
+    learner = program.begin(start, group.y[..., 0])
     shape = jax.eval_shape(program.predict, learner, start, x[:size])
     runs, y = shape.shape[:-1], jnp.asarray(group.y, shape.dtype)
     curves = no_curves(runs, np.dtype(shape.dtype))

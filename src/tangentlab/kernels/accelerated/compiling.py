@@ -10,7 +10,7 @@ from typing import Any
 
 import jax
 
-from ..compat import compile_lowered
+from ..._compiling import compile_lowered
 
 _THREADS = 8
 
