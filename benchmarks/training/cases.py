@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 import jax
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import tangentlab as tl
+from tangentlab.experiments.__main__ import main as run_experiment
 from tangentlab.models import ModelName
 
 _KEY = jax.random.key(0)
@@ -194,25 +196,17 @@ def growth(options: Options) -> Iterator[Row]:
 
 
 def experiment(options: Options) -> Iterator[Row]:
-    """E1 and E2 of a LeNet, from the images to both histories; figures apart."""
-    made = problem("lenet", options, 1)
-    epochs, n = options.epochs or 100, len(made.data.x)
-    began = time.perf_counter()
-    steps: dict[str, float] = {}
-    apply, params = made.model.apply, made.params
-    steps["gram"], K = seconds(lambda: tl.gram(apply, params, made.data.x))
+    """E1 and E2 of a LeNet by one command, from the images to figures and report."""
+    data, epochs = tl.data.load(options.data), options.epochs or 100
+    n = options.samples or len(data.x)
     indices = [i for i in _GRID if 2 * i < n]
-    steps["spectrum"], found = seconds(lambda: tl.spectrum(K, indices[-1] + 1))
-    tasks = [tl.tasks.eigenfunction(found, i, made.data) for i in indices]
-    made, recipe = made._replace(tasks=tasks), tl.Recipe(epochs=epochs)
-    f_0 = _initial_outputs(made)
-    steps["dual"], _ = seconds(
-        lambda: tl.train_dual(K, f_0, tasks, recipe, key=_KEY).outputs
-    )
-    steps["network"], _ = seconds(
-        lambda: tl.train(made.model, params, tasks, recipe, key=_KEY).outputs
-    )
-    yield made.row("whole", epochs, seconds=time.perf_counter() - began, **steps)
+    words = [f"data={options.data}", "model=lenet", f"recipe.epochs={epochs}"]
+    words += [f"num_samples={n}"] if options.samples else []
+    with TemporaryDirectory() as folder:
+        words += [f"indices={indices}", f"output={folder}"]
+        whole, _ = seconds(lambda: run_experiment(["eigenfunctions", *words]))
+    size = {"data": data.name, "n": n, "tasks": len(indices), "epochs": epochs}
+    yield {"what": "whole", **size, "seconds": whole}
 
 
 def _on_cpu() -> bool:

@@ -78,7 +78,7 @@ _TITLES = {
     "network-mlp": "Networks: mlp",
     "network-lenet": "Networks: lenet",
     "network-resnet18": "Networks: resnet18",
-    "experiment": "Eigenfunction tasks of a LeNet, Gram matrix to both histories",
+    "experiment": "`run eigenfunctions` of a LeNet, images to figures",
 }
 
 
