@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax import lax
 from jaxtyping import Array, PyTree
 
@@ -108,34 +109,27 @@ def _signal(batch: Batch) -> Signal:
     return Signal(tuple(batch.x.shape[1:]))
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
+@partial(jax.jit, static_argnums=(0, 1))
 def chunk_compiled(
-    function: Callable[[Layer, Batch], Any],
-    layer: Layer,
-    size: int,
-    batch: Batch,
-    start: Array,
+    function: Callable[[Layer, Batch], Any], layer: Layer, batch: Batch
 ) -> Any:
     """Something computed for each of some examples.
 
     Args:
         function: `singles_of` or `diagonals_of`.
         layer: The network.
-        size: How many examples.
-        batch: All examples.
-        start: The first of them.
+        batch: The examples.
 
     Returns:
         Arrays along these examples.
     """
-    return function(layer, _cut(batch, start, size))
+    return function(layer, batch)
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2, 3))
+@partial(jax.jit, static_argnums=(0, 1, 2))
 def tile_compiled(
     layer: Layer,
     kinds: Kinds,
-    sizes: tuple[int, int],
     symmetric: bool,
     batches: tuple[Batch, Batch],
     notes: tuple[Any, Any],
@@ -146,27 +140,44 @@ def tile_compiled(
     Args:
         layer: The network.
         kinds: Which kernels.
-        sizes: Rows and columns of the tile.
-        symmetric: Whether rows and columns are the same examples.
-        batches: All examples along the rows, and along the columns.
+        symmetric: Whether rows and columns are of one set of examples.
+        batches: Examples of the tile along the rows, and along the columns.
         notes: What is known of either.
-        starts: First row and column of the tile.
+        starts: Number of the first row and column.
 
     Returns:
         One array a kind.
     """
-    rows, columns = (
-        _cut((batch, note), start, size)
-        for batch, note, start, size in zip(batches, notes, starts, sizes, strict=True)
-    )
     same = None
     if symmetric:
-        i = starts[0] + jnp.arange(sizes[0], dtype=starts[0].dtype)
-        j = starts[1] + jnp.arange(sizes[1], dtype=starts[1].dtype)
+        i, j = (
+            start + jnp.arange(batch.x.shape[0], dtype=start.dtype)
+            for start, batch in zip(starts, batches, strict=True)
+        )
         same = (i[:, None] == j[None]).astype(jnp.asarray(batches[0].x).dtype)
-    both = (rows[0], columns[0]), (rows[1], columns[1])
-    return pairs_of(layer, kinds, *both, same)
+    return pairs_of(layer, kinds, batches, notes, same)
 
 
-def _cut(tree: PyTree, start: Array, size: int) -> Any:
-    return jax.tree.map(lambda a: lax.dynamic_slice_in_dim(a, start, size), tree)
+def cut_out(tree: PyTree, start: int, size: int) -> Any:
+    """Some of the examples, on the device.
+
+    Args:
+        tree: Arrays along all examples, there or on the host.
+        start: The first of them.
+        size: How many.
+
+    Returns:
+        The same arrays along these examples.
+    """
+
+    def one(array):
+        if isinstance(array, np.ndarray):
+            return jnp.asarray(array[start : start + size])
+        return _slice(array, np.int32(start), size)
+
+    return jax.tree.map(one, tree)
+
+
+@partial(jax.jit, static_argnums=2)
+def _slice(array: Array, start: Any, size: int) -> Array:
+    return lax.dynamic_slice_in_dim(array, start, size)

@@ -17,8 +17,9 @@ from .compiled import Kinds, notes_of, pairs_of
 from .flow import Batch
 from .layer import Layer
 
-_TARGET = {"cpu": 2**20, "gpu": 2**30}  # bytes of the largest array of a tile
+_TARGET = {"cpu": 5 * 2**17, "gpu": 2**30}  # bytes of the largest array of a tile
 _CHUNK_TARGET = {"cpu": 2**24, "gpu": 2**30}  # the same of a chunk of examples
+_SHARED = 128  # examples of a tile that serve as a chunk, too
 _LARGEST = {"cpu": 1024, "gpu": 8192}  # rows and columns of a tile
 _ARRAYS = 8  # arrays of the largest size that are there at once, at most
 _DISK_TARGET = {"cpu": 2**34, "gpu": 2**40}  # the same bytes, for a tile on disk
@@ -68,7 +69,7 @@ def cut(
     pair, own, noted = _sizes(layer, kinds, tuple(map(_outline, batches)))
     n, m = (batch.x.shape[0] for batch in batches)
     itemsize = batches[0].x.dtype.itemsize
-    fixed = sum(map(_bytes, jax.tree.leaves(batches))) + (n + m) * noted
+    fixed = _fixed(batches, noted)
     fixed += len(kinds) * n * m * itemsize if kept else 0
     room = (memory - fixed) // _ARRAYS
     if room < max(pair, own):
@@ -84,8 +85,36 @@ def cut(
     side = min(math.isqrt(pairs), _LARGEST[where])
     columns = _even(m, side)
     rows = _even(n, min(pairs // columns, _LARGEST[where]))
-    chunk = max(1, min(_CHUNK_TARGET[where], room) // own)
-    return Cuts(_even(max(n, m), chunk), rows, columns, pair)
+    chunk = _even(max(n, m), max(1, min(_CHUNK_TARGET[where], room) // own))
+    if _SHARED <= rows <= chunk:
+        chunk = rows
+    return Cuts(chunk, rows, columns, pair)
+
+
+def needed_bytes(
+    layer: Layer, kinds: Kinds, batches: tuple[Batch, Batch], cuts: Cuts
+) -> int:
+    """Bytes that a kernel takes which goes to disk, cut like this.
+
+    Args:
+        layer: The network.
+        kinds: Which kernels.
+        batches: Examples along the rows, and along the columns.
+        cuts: How it is cut.
+
+    Returns:
+        The number of bytes; at most the `memory` that it was cut for.
+    """
+    pair, own, noted = _sizes(layer, kinds, tuple(map(_outline, batches)))
+    largest = max(cuts.rows * cuts.columns * pair, cuts.chunk * own)
+    return _fixed(batches, noted) + _ARRAYS * largest
+
+
+def _fixed(batches: tuple[Batch, Batch], noted: int) -> int:
+    """Bytes of examples, of their parts, and of what is kept of each."""
+    different = {id(batch): batch for batch in batches}.values()
+    examples = sum(map(_bytes, jax.tree.leaves(list(different))))
+    return 2 * (examples + sum(batch.x.shape[0] for batch in different) * noted)
 
 
 def disk_side(cuts: Cuts, longest: int) -> int:

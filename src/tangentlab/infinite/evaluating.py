@@ -15,7 +15,7 @@ from .compiled import Kinds, diagonals_of, notes_of, pairs_of
 from .cutting import cut
 from .flow import Batch, as_batch
 from .layer import Layer, LinearLayer
-from .running import Problem, Told, all_singles, in_chunks, run_tiles
+from .running import Problem, Told, both_sides, in_chunks, run_tiles
 from .signal import Signal
 
 
@@ -44,21 +44,22 @@ def evaluate(
             same = jnp.eye(n, dtype=dtype) if problem.symmetric else None
             return pairs_of(rest, kinds, problem.batches, (notes_1, notes_2), same)
         cuts = cut(rest, kinds, problem.batches, request.memory, kept=True)
-        singles = all_singles(problem, cuts)
+        sides = both_sides(problem, cuts)
         made = [host.zeros((n, m), problem.batches[0].x.dtype) for _ in kinds]
         with progress_bar("Kernel", n * m, show=request.progress, unit="pairs") as bar:
             told = Told(bar, n * m, mirrored=problem.symmetric)
             whole = slice(0, n), slice(0, m)
-            for tile in run_tiles(problem, cuts, singles.notes, whole):
+            for tile in run_tiles(problem, cuts, sides, whole):
                 for K, values in zip(made, tile.values, strict=True):
                     K[tile.rows, tile.columns] = values
                 told.tile(tile)
             told.rest()
+        own = sides[0].diagonals(whole[0]) if problem.symmetric else {}
         for kind, K in zip(kinds, made, strict=True):
             if problem.symmetric:
                 host.mirror(K)
-            if kind in singles.diagonals:
-                np.fill_diagonal(K, singles.diagonals[kind])
+            if kind in own:
+                np.fill_diagonal(K, own[kind])
             check_finite(K, (0, 0), problem)
         return tuple(jax.device_put(K) for K in made)
 

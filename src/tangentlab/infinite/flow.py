@@ -9,7 +9,9 @@
 
 from typing import NamedTuple
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Bool, Float
 
 from .._types import AnyArray
@@ -65,7 +67,14 @@ def as_batch(name: str, x: Batch | AnyArray) -> Batch:
         None if part is None else jnp.asarray(part, dtype)
         for part in (batch.mask, batch.graph)
     ]
-    return zero_outside(Batch(jnp.asarray(batch.x), *made))
+    return zero_outside(Batch(_values(batch.x), *made))
+
+
+def _values(x: AnyArray) -> AnyArray:
+    """Values in a dtype that JAX has; on the host they stay there, to be cut there."""
+    if isinstance(x, np.ndarray):
+        return np.asarray(x, jax.dtypes.canonicalize_dtype(x.dtype))
+    return jnp.asarray(x)
 
 
 def side_of(batch: Batch) -> Side:

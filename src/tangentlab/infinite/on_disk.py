@@ -9,21 +9,22 @@ import numpy as np
 
 from .._aside import remove_leftovers
 from .._progress import Advance
+from ..cluster.fitness import versions
 from ..kernels import host
 from ..kernels.hashing import hash_parts, hash_traced
 from ..kernels.planning import backend
 from ..kernels.request import Request
 from ..kernels.tiled.folder import check_store
-from ..kernels.tiled.manifest import Manifest, versions
+from ..kernels.tiled.manifest import Manifest
 from ..kernels.tiled.producing import begin, fill_folder
 from ..kernels.tiled.tiled_gram import TiledGram
 from ..kernels.tiled.tiles import Place
 from .calls import Examples
 from .compiled import Kinds, notes_of, pairs_of
-from .cutting import Cuts, cut, disk_side
+from .cutting import Cuts, cut, disk_side, needed_bytes
 from .evaluating import check_finite, prepare
 from .layer import Layer
-from .running import Problem, Singles, Told, all_singles, run_tiles
+from .running import Problem, Side, Told, both_sides, run_tiles
 
 
 class KernelMaker:
@@ -65,15 +66,17 @@ class KernelMaker:
         def plan() -> dict[str, Any]:
             layer, kinds, batches = problem.layer, problem.kinds, problem.batches
             cuts = cut(layer, kinds, batches, request.memory, kept=False)
-            return {"panel": disk_side(cuts, max(problem.shape)), **cuts._asdict()}
+            needed = needed_bytes(layer, kinds, batches, cuts)
+            side = disk_side(cuts, max(problem.shape))
+            return {"panel": side, "needed": needed, **cuts._asdict()}
 
         self.manifest = begin(folder, manifest, plan)
         self._problem = problem
         self._cuts = Cuts(**{name: self.manifest.plan[name] for name in Cuts._fields})
 
     @cached_property
-    def _singles(self) -> Singles:  # looked at when the first tile needs them
-        return all_singles(self._problem, self._cuts)
+    def _sides(self) -> tuple[Side, Side]:  # looked at when the first tile needs them
+        return both_sides(self._problem, self._cuts)
 
     def compute(self, place: Place, advance: Advance) -> np.ndarray:
         """Compute a tile.
@@ -85,7 +88,7 @@ class KernelMaker:
         Returns:
             Its entries.
         """
-        return _tile(self._problem, self._cuts, self._singles, place, advance)
+        return _tile(self._problem, self._cuts, self._sides, place, advance)
 
 
 def store_kernel(
@@ -118,22 +121,27 @@ def store_kernel(
 
 
 def _tile(
-    problem: Problem, cuts: Cuts, singles: Singles, place: Place, advance: Advance
+    problem: Problem,
+    cuts: Cuts,
+    sides: tuple[Side, Side],
+    place: Place,
+    advance: Advance,
 ) -> np.ndarray:
     """A tile on disk, of many small ones; the whole square on the diagonal."""
     rows, columns = place
     made = np.zeros(place.shape, problem.batches[0].x.dtype)
     square = problem.symmetric and rows == columns
     told = Told(advance, made.size, mirrored=square)
-    for tile in run_tiles(problem, cuts, singles.notes, place):
+    for tile in run_tiles(problem, cuts, sides, place):
         i = slice(tile.rows.start - rows.start, tile.rows.stop - rows.start)
         j = slice(tile.columns.start - columns.start, tile.columns.stop - columns.start)
         made[i, j] = tile.values[0]
         told.tile(tile)
     if square:
         host.mirror(made)
-        if problem.kinds[0] in singles.diagonals:
-            np.fill_diagonal(made, singles.diagonals[problem.kinds[0]][rows])
+        own = sides[0].diagonals(rows)
+        if problem.kinds[0] in own:
+            np.fill_diagonal(made, own[problem.kinds[0]])
     check_finite(made, (rows.start, columns.start), problem)
     told.rest()
     return made

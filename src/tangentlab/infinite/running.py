@@ -12,7 +12,7 @@ from jaxtyping import Array
 
 from .._linalg import blocks
 from .._progress import Advance
-from .compiled import Kinds, chunk_compiled, singles_of, tile_compiled
+from .compiled import Kinds, chunk_compiled, cut_out, singles_of, tile_compiled
 from .cutting import Cuts
 from .flow import Batch
 from .layer import Layer
@@ -61,37 +61,78 @@ class Tile(NamedTuple):
     values: list[np.ndarray]
 
 
-class Singles(NamedTuple):
-    """What is known of single examples.
+class Side:
+    """Examples of one side in parts, and what is known of them, found when needed."""
 
-    Attributes:
-        notes: What pairs will have to know, of rows and of columns.
-        diagonals: Kernels of each row with itself by kind, better than a pair of equal
-            examples gives them; empty where they are not known.
-    """
+    def __init__(self, layer: Layer, batch: Batch, size: int, chunk: int):
+        """Nothing is known yet.
 
-    notes: tuple[Any, Any]
-    diagonals: dict[str, np.ndarray]
+        Args:
+            layer: The network.
+            batch: All examples.
+            size: Examples of a part.
+            chunk: Examples that meet themselves at once.
+        """
+        self._layer, self._batch, self._size, self._chunk = layer, batch, size, chunk
+        self._parts: dict[int, tuple[Batch, Any, Any]] = {}
+
+    def at(self, start: int) -> tuple[Batch, Any]:
+        """A part.
+
+        Args:
+            start: Its first example.
+
+        Returns:
+            The examples, and what pairs will have to know of them.
+        """
+        return self._part(start)[:2]
+
+    def diagonals(self, some: slice) -> dict[str, np.ndarray]:
+        """Kernels of each example with itself, better than a pair of equals gives them.
+
+        Args:
+            some: Which examples, from the first of a part on.
+
+        Returns:
+            An array a kind; nothing where they would take pairs of positions.
+        """
+        found: dict[str, list[np.ndarray]] = {}
+        for rows in blocks(some.stop - some.start, self._size):
+            first = some.start + rows.start
+            start = min(first, len(self._batch.x) - self._size)
+            own = self._part(start)[2]
+            if own is None:
+                return {}
+            wanted = slice(first - start, some.start + rows.stop - start)
+            for kind, values in zip(("nngp", "ntk"), own, strict=True):
+                found.setdefault(kind, []).append(np.asarray(values)[wanted])
+        return {kind: np.concatenate(parts) for kind, parts in found.items()}
+
+    def _part(self, start: int) -> tuple[Batch, Any, Any]:
+        if start not in self._parts:
+            batch = cut_out(self._batch, start, self._size)
+            found = in_chunks(singles_of, self._layer, batch, self._chunk)
+            self._parts[start] = (batch, *found)
+        return self._parts[start]
 
 
-def all_singles(problem: Problem, cuts: Cuts) -> Singles:
-    """Look at single examples, chunk by chunk.
+def both_sides(problem: Problem, cuts: Cuts) -> tuple[Side, Side]:
+    """Examples along the rows, and along the columns.
 
     Args:
         problem: The kernels.
         cuts: How they are cut.
 
     Returns:
-        What is known of them.
+        Two sides; one and the same where they have the same parts.
     """
-    first, second = problem.batches
-    notes, own = in_chunks(singles_of, problem.layer, first, cuts.chunk)
-    if not problem.symmetric:
-        others, _ = in_chunks(singles_of, problem.layer, second, cuts.chunk)
-        return Singles((notes, others), {})
-    kinds = {} if own is None else dict(zip(("nngp", "ntk"), own, strict=True))
-    diagonals = {kind: np.asarray(values) for kind, values in kinds.items()}
-    return Singles((notes, notes), diagonals)
+    sizes = cuts.rows, cuts.columns
+    first, second = (
+        Side(problem.layer, batch, size, cuts.chunk)
+        for batch, size in zip(problem.batches, sizes, strict=True)
+    )
+    same = problem.symmetric and cuts.rows == cuts.columns
+    return first, first if same else second
 
 
 def in_chunks(function: Any, layer: Layer, batch: Batch, chunk: int) -> Any:
@@ -107,28 +148,27 @@ def in_chunks(function: Any, layer: Layer, batch: Batch, chunk: int) -> Any:
         Arrays along all examples.
     """
     n = len(batch.x)
-    chunk = min(chunk, n)
+    if chunk >= n:
+        return chunk_compiled(function, layer, batch)
     parts = []
     for rows in blocks(n, chunk):
         start = min(rows.start, n - chunk)  # the last chunk is moved back to be full
-        made = chunk_compiled(function, layer, chunk, batch, jnp.int32(start))
+        made = chunk_compiled(function, layer, cut_out(batch, start, chunk))
         if start < rows.start:
             made = jax.tree.map(lambda a, k=rows.start - start: a[k:], made)
         parts.append(made)
-    if len(parts) == 1:
-        return parts[0]
     return jax.tree.map(lambda *each: jnp.concatenate(each), *parts)
 
 
 def run_tiles(
-    problem: Problem, cuts: Cuts, notes: tuple[Any, Any], within: tuple[slice, slice]
+    problem: Problem, cuts: Cuts, sides: tuple[Side, Side], within: tuple[slice, slice]
 ) -> Iterator[Tile]:
     """Compute tiles that cover a part of the kernels, or its lower triangle.
 
     Args:
         problem: The kernels.
         cuts: How they are cut.
-        notes: What is known of single examples.
+        sides: Examples along the rows, and along the columns.
         within: Rows and columns of the part.
 
     Yields:
@@ -141,14 +181,14 @@ def run_tiles(
             min(part.start, total - size)
             for part, total, size in zip(place, problem.shape, sizes, strict=True)
         )
+        batches, notes = zip(*map(Side.at, sides, starts), strict=True)
         values = tile_compiled(
             problem.layer,
             problem.kinds,
-            sizes,
             problem.symmetric,
-            problem.batches,
+            batches,
             notes,
-            tuple(map(jnp.int32, starts)),
+            tuple(map(np.int32, starts)),
         )
         running.append((place, starts, values))
         if len(running) > _AHEAD:
