@@ -77,14 +77,22 @@ def test_the_last_of_some_pairs_has_a_neighbor_too(method):
         (np.ones((2, 3)), None, "square Gram matrix"),
         (np.eye(3), 0, r"`num` must lie in 1\.\.3"),
         (np.eye(3), 4, r"`num` must lie in 1\.\.3"),
+        (np.eye(3), 2.0, r"`num` must be a whole number of pairs, got 2\.0"),
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), None, "first in row 0"),
         (np.array([[1.0, 2.0], [0.0, 1.0]]), None, "must be symmetric"),
+        (np.array([[1, 0.2], [0.9, 1]], np.float16), None, "must be symmetric"),
+        (jnp.array([[1, -1], [1, 1]], jnp.bfloat16), None, "must be symmetric"),
         (np.eye(2) * 1j, None, "must be real-valued, got dtype complex128"),
         (np.eye(2, dtype=int), None, "must be real-valued, got dtype int64"),
         (
             np.broadcast_to(np.ones(1), (40_000, 40_000)),
             None,
             "at most n = 32766.*num=",
+        ),
+        (
+            np.broadcast_to(np.ones(1), (40_000, 40_000)),
+            20_000,
+            "at most 16383 .*got num=20000. Ask for fewer",
         ),
     ],
 )

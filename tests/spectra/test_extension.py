@@ -77,3 +77,12 @@ def test_what_cannot_be_extended_raises(shape, indices, message, no_type_checks)
         spectrum = tl.spectrum(np.diag([3.0, 2.0, 1.0, 1e-20]))
     with pytest.raises(ValueError, match=message):
         tl.spectra.extend(spectrum, np.ones(shape), indices)
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf])
+def test_a_kernel_that_is_not_finite_is_no_label(entry):
+    """NaN is not above zero: without a word it would be class 0."""
+    K_new = np.ones((5, 3))
+    K_new[2, 1] = entry
+    with pytest.raises(ValueError, match="NaN or infinite entries, the first in row 2"):
+        tl.spectra.extend(tl.spectrum(np.diag([3.0, 2.0, 1.0])), K_new)

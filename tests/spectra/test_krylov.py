@@ -160,6 +160,15 @@ def test_krylov_that_does_not_converge_warns_or_is_replaced(monkeypatch):
     assert (replaced.method, replaced.num_unconverged) == ("dense", 0)
 
 
+def test_no_space_grows_beyond_the_limit_of_lapack():
+    """Its own decomposition is LAPACK's, too."""
+    assert usual_effort(60_000, 1000).largest == 7250
+    for num in (6000, 16_383):
+        effort = usual_effort(60_000, num)
+        assert num + 2 * effort.block < effort.largest == 32_766
+    assert usual_effort(32_766, 32_766).largest == 32_766
+
+
 def test_leading_pairs_beyond_the_limit_of_lapack_need_products_alone():
     class Large(Rotated):
         def diagonal(self):

@@ -64,6 +64,23 @@ def test_complexity_of_the_regression_task_is_the_inverse_eigenvalue():
     assert_close(norm, 1 / spectrum.mercer[2])
 
 
+def test_any_kernel_may_be_the_source():
+    """Another seed's, another architecture's, or that of infinite width."""
+    dataset = _dataset()
+    x = np.asarray(dataset.x)
+    wide = tl.infinite.serial(
+        tl.infinite.Dense(8), tl.infinite.Relu(), tl.infinite.Dense(1)
+    )
+    kernels = {"infinite width": wide.kernel(x).ntk, "seed 1": _kernel(6, 1)}
+    made = {}
+    for source, K in kernels.items():
+        spectrum = tl.spectrum(K)
+        made[source] = tl.tasks.eigenfunction(spectrum, 1, dataset, source=source)
+        np.testing.assert_array_equal(made[source].y, spectrum.eigenvectors[:, 1] > 0)
+        assert f"source: {source}" in str(made[source])
+    assert (made["infinite width"].y != made["seed 1"].y).any()
+
+
 def test_tasks_share_their_samples():
     dataset, spectrum = _dataset(), tl.spectrum(_kernel(6))
     made = [tl.tasks.eigenfunction(spectrum, i, dataset) for i in range(3)]

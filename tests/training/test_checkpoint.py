@@ -96,6 +96,18 @@ def test_another_network_is_refused(tmp_path):
         tl.train(other, params, task, recipe, **options)
 
 
+@pytest.mark.parametrize("damage", [lambda b: b"", lambda b: b"?", lambda b: b[:-90]])
+def test_a_damaged_state_is_named(damage, tmp_path):
+    params, task = killed_worker.start(), killed_worker.tasks()[0]
+    options = {"key": jax.random.key(1), "checkpoint": tmp_path}
+    recipe = tl.Recipe(epochs=1, batch_size=8)
+    tl.train(dense_apply, params, task, recipe, **options)
+    (path,) = tmp_path.glob("*.npz")
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(ValueError, match=r"0\.npz is damaged .*: remove it"):
+        tl.train(dense_apply, params, task, recipe, **options)
+
+
 def test_another_kernel_with_the_same_diagonal_is_refused(tmp_path):
     """As two kernels are that were both divided by the norms of their gradients."""
     task, n = killed_worker.tasks()[0], len(killed_worker.tasks()[0].x)

@@ -223,6 +223,11 @@ def test_initial_outputs_must_fit(no_type_checks):
         tl.train_dual(K, f_0.at[4].set(jnp.nan), tasks, recipe(), key=KEY)
     with pytest.raises(ValueError, match=r"`origin\[0\]` must be one number"):
         dual(origin=(q[:3], norm))
+    for wrong in (q, (q, np.nan), (q, -1.0), (q, q)):
+        with pytest.raises(
+            ValueError, match="`origin` must be a pair.*pass `tl.origin"
+        ):
+            dual(origin=wrong, weight_decay=0.1)
 
 
 def test_a_batch_must_fit():

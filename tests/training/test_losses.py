@@ -3,6 +3,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import tangentlab as tl
 from tangentlab.training.losses import LOSSES, correct, cross_entropy, targets
 from tests.training.problems import binary_tasks, regression_tasks
 
@@ -40,3 +41,11 @@ def test_binary_labels_become_signs_for_the_square_loss():
     np.testing.assert_array_equal(targets(real, "square"), real.y)
     with pytest.raises(ValueError, match=r"regression task with targets in \[-"):
         targets(real, "cross_entropy")
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, bool, np.int64])
+def test_labels_of_any_type_become_signs(dtype, no_type_checks):
+    """In unsigned integers 2 * 0 - 1 is 255."""
+    task = binary_tasks(1)[0]
+    other = tl.Task(task.x, np.asarray(task.y).astype(dtype), task.num_train)
+    np.testing.assert_array_equal(targets(other, "square"), targets(task, "square"))

@@ -266,6 +266,12 @@ def test_impossible_training_raises(tasks, recipe, message):
         _train(tasks=tasks, recipe=recipe)
 
 
+def test_tasks_of_another_shape_are_refused():
+    wider = binary_tasks(1, shape=(4,))
+    with pytest.raises(ValueError, match=r"samples of one shape, got \(3,\) and \(4,"):
+        _train(tasks=[*TASKS, *wider])
+
+
 def test_something_else_than_a_task_is_refused(no_type_checks):
     dataset = tl.Dataset(np.ones((4, 3)), np.zeros(4, int), ("a",), 2)
     with pytest.raises(TypeError, match="must hold `Task` records, got Dataset"):

@@ -107,6 +107,7 @@ def test_every_option_is_followed(rule, options):
         ("epochs", 0, "`epochs` must be a positive integer, got 0"),
         ("epochs", 1.5, "`epochs` must be a positive integer, got 1.5"),
         ("batch_size", -1, "`batch_size` must be a positive integer, got -1"),
+        ("batch_size", np.int64(4), r"positive integer, got np.int64\(4\)"),
         ("batch_size", True, "`batch_size` must be a positive integer, got True"),
         ("learning_rate", 0.0, "`learning_rate` must be positive, got 0.0"),
         ("learning_rate", float("inf"), "`learning_rate` must be positive, got inf"),

@@ -1,5 +1,6 @@
 """What a decomposition refuses, with the messages."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,8 @@ from jaxtyping import Float
 from .._linalg import blocks
 
 _STRIP = 2**24  # entries that are looked at at once
+_ROUNDING = 1e3  # times epsilon: more is no rounding
+_MOST = 0.05  # of the largest entry, where epsilon itself is large
 
 
 def check_num(num: int, n: int) -> None:
@@ -18,8 +21,10 @@ def check_num(num: int, n: int) -> None:
         n: Side of the matrix.
 
     Raises:
-        ValueError: If `num` is outside 1..n.
+        ValueError: If `num` is no whole number, or outside 1..n.
     """
+    if not isinstance(num, Integral):
+        raise ValueError(f"`num` must be a whole number of pairs, got {num!r}.")
     if not 1 <= num <= n:
         raise ValueError(f"`num` must lie in 1..{n}, got {num}.")
 
@@ -49,9 +54,10 @@ def check_symmetric(asymmetry: float, largest: float, epsilon: float) -> None:
         epsilon: Machine epsilon of the matrix.
 
     Raises:
-        ValueError: If the difference is a thousand times what rounding makes.
+        ValueError: If the difference is a thousand times what rounding makes, or a
+            twentieth of the largest entry.
     """
-    if asymmetry > 1e3 * epsilon * largest:
+    if asymmetry > _tolerated(epsilon) * largest:
         raise ValueError(
             f"`K` must be symmetric, but K and its transpose differ by {asymmetry:.3g} "
             f"(largest entry {largest:.3g}). Compute it on one set of samples."
@@ -124,9 +130,14 @@ def check_random_product(V: Any, made: Any, epsilon: float) -> None:
     within = np.asarray(V.T @ made)
     asymmetry = np.abs(within - within.T).max()
     size = float(np.sqrt(np.asarray((made * made).sum(axis=0)).max()))
-    if asymmetry > 1e3 * epsilon * size:
+    if asymmetry > _tolerated(epsilon) * size:
         raise ValueError(
             f"`K` must be symmetric, but u K v and v K u differ by {asymmetry:.3g} for "
             f"unit vectors whose products have norm {size:.3g}. Compute it on one set "
             "of samples."
         )
+
+
+def _tolerated(epsilon: float) -> float:
+    """Asymmetry that may be rounding; half precision must not excuse everything."""
+    return min(_ROUNDING * epsilon, _MOST)

@@ -17,6 +17,7 @@ from .checking import check_finite, check_num, check_tolerance
 from .dense import LARGEST, dense_pairs
 from .describing import Solution, describe
 from .device import device_pairs
+from .krylov import usual_effort
 from .matrix_free import TOLERANCE, search
 from .multiplying import diagonal, is_on_accelerator, multiply, multiply_on_device
 from .record import Spectrum
@@ -40,9 +41,9 @@ def spectrum(
     `3 n^2` numbers; on a GPU, float32 with vectors that stay there, refined in float64.
     *Krylov* needs products alone, `O(n^2 num)` time and `12 n num` numbers, always in
     float64: a matrix on disk is streamed, one on a GPU is multiplied there. `auto` is
-    Krylov from n = 1000 on for up to n / 16 pairs, and for any number of them where
-    LAPACK's limit of n = 32,766 is passed; if it does not converge, dense where that is
-    possible.
+    Krylov from n = 1000 on for up to n / 16 pairs, and for up to 16,383 of them
+    where LAPACK's limit of n = 32,766 is passed; if it does not converge, dense where
+    that is possible.
 
     Args:
         K: Symmetric matrix: an array, or whatever has shape, dtype, slices and `@`,
@@ -57,8 +58,8 @@ def spectrum(
         of eigenvalues below the resolution and of pairs that did not converge.
 
     Raises:
-        ValueError: If `K` is not a finite symmetric matrix, `num` is outside 1..n, or n
-            is beyond what LAPACK can take.
+        ValueError: If `K` is not a finite symmetric matrix, `num` is outside 1..n, or
+            beyond what LAPACK can take.
     """
     check_square("K", K)
     n = K.shape[0]
@@ -96,6 +97,7 @@ def _krylov(
     K: Any, num: int, tolerance: float, epsilon: float, on_device: bool
 ) -> Solution:
     n = K.shape[0]
+    usual_effort(n, num)  # refuses before the long work
     if on_device:
         with jax.enable_x64(True), jax.default_device(next(iter(K.devices()))):
             return search(

@@ -39,8 +39,8 @@ def extend(
         Values of the eigenfunctions as columns, in float64.
 
     Raises:
-        ValueError: If `K_new` is of other samples, or an eigenfunction is not there or
-            below the resolution.
+        ValueError: If `K_new` is of other samples or not finite, or an eigenfunction
+            is not there or below the resolution.
     """
     n, num = spectrum.eigenvectors.shape
     if len(K_new.shape) != 2 or K_new.shape[1] != n:
@@ -65,4 +65,13 @@ def extend(
             "the matrix in float64."
         )
     V = np.asarray(spectrum.eigenvectors[:, which], np.float64)
-    return multiply(K_new, V) * (np.sqrt(n) / lam[which])
+    with np.errstate(invalid="ignore"):  # refused below
+        phi = multiply(K_new, V) * (np.sqrt(n) / lam[which])
+    finite = np.isfinite(phi).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            "The kernel between new points and samples holds NaN or infinite entries, "
+            f"the first in row {int(finite.argmin())}: look at the network's outputs "
+            "and gradients there."
+        )
+    return phi

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 
+from .dense import LARGEST
 from .space import Space
 
 Product = Callable[[Any], Any]
@@ -52,10 +53,20 @@ def usual_effort(n: int, num: int) -> Effort:
         num: Pairs wanted.
 
     Returns:
-        The effort.
+        The effort, with a space that LAPACK can decompose.
+
+    Raises:
+        ValueError: If that would be too small for so many pairs.
     """
+    if num > LARGEST // 2 and n > LARGEST:
+        raise ValueError(
+            f"Leading pairs of n = {n} by products alone are at most {LARGEST // 2} "
+            f"(LAPACK's 32-bit workspace), got num={num}. Ask for fewer, or decompose "
+            'the matrix on a GPU with `method="dense"`.'
+        )
     block = min(n, max(8, min(128, num // 8)))
-    return Effort(block, min(n, 6 * num + 10 * block), 40 * num + 100 * block)
+    largest = min(n, LARGEST, 6 * num + 10 * block)
+    return Effort(block, largest, 40 * num + 100 * block)
 
 
 class Ritz(NamedTuple):

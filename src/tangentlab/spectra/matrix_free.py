@@ -88,6 +88,7 @@ def spectrum_of(
     """
     n = batch_size("x", x)
     check_num(num, n)
+    usual_effort(n, num)  # refuses before the long work
     diagonal = np.asarray(gram_diagonal(apply, params, x, precision=precision))
     epsilon = float(np.finfo(diagonal.dtype).eps)
     if tolerance is None:

@@ -121,8 +121,8 @@ def power_law(
     )
     if start < 0 or stop > num or stop - start < _LEAST:
         raise ValueError(
-            f"A fit needs at least {_LEAST} of the {num} eigenvalues above the head "
-            f"and below the resolution, got indices {start}..{stop - 1}. Pass `start` "
+            f"A fit needs at least {_LEAST} of the {num} eigenvalues past the head and "
+            f"above the resolution, got indices {start}..{stop - 1}. Pass `start` "
             "and `stop`, or compute more pairs."
         )
     lam = np.asarray(spectrum.eigenvalues[start:stop], np.float64)

@@ -7,9 +7,11 @@ process starts again.
 """
 
 import io
+import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from zipfile import BadZipFile
 
 import jax
 import jax.numpy as jnp
@@ -46,19 +48,19 @@ class Checkpoint(NamedTuple):
             The last state, with the same structure; `tree` itself if there is none.
 
         Raises:
-            ValueError: If the file is of another training.
+            ValueError: If the file is of another training, or damaged.
         """
         if not self.path.exists():
             return tree
-        with np.load(self.path, allow_pickle=False) as saved:
-            if str(saved[_FINGERPRINT]) != self.fingerprint:
-                raise ValueError(
-                    f"{self.path} is the state of another training: the network, the "
-                    "parameters, the tasks, the recipe or the key differ. Pass another "
-                    "folder as `checkpoint`, or remove this one."
-                )
-            leaves, structure = jax.tree.flatten(tree)
-            read = [_like(leaf, saved[str(i)]) for i, leaf in enumerate(leaves)]
+        saved = _arrays(self.path)
+        if str(saved.get(_FINGERPRINT)) != self.fingerprint:
+            raise ValueError(
+                f"{self.path} is the state of another training: the network, the "
+                "parameters, the tasks, the recipe or the key differ. Pass another "
+                "folder as `checkpoint`, or remove this one."
+            )
+        leaves, structure = jax.tree.flatten(tree)
+        read = [_like(leaf, saved[str(i)]) for i, leaf in enumerate(leaves)]
         return jax.tree.unflatten(structure, read)
 
     def save(self, tree: Any, done: int, *, last: int) -> None:
@@ -77,6 +79,17 @@ class Checkpoint(NamedTuple):
             buffer, allow_pickle=False, **{_FINGERPRINT: self.fingerprint}, **named
         )
         write_aside(self.path, buffer.getbuffer())
+
+
+def _arrays(path: Path) -> dict[str, np.ndarray]:
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as saved:
+            return {name: saved[name] for name in saved.files}
+    except (ValueError, EOFError, BadZipFile, zlib.error) as error:
+        raise ValueError(
+            f"{path} is damaged and no state of a training: remove it, and its tasks "
+            "are trained from the start."
+        ) from error
 
 
 def _plain(leaf: Any) -> np.ndarray:

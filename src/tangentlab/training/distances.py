@@ -6,6 +6,7 @@ In function space both are known from $J \theta_0$ and $\|\theta_0\|^2$, the `or
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from .._checks import batch_size
@@ -29,7 +30,8 @@ def distances(params: Params, start: Params) -> Float[Array, " 2"]:
     """
     origin = jax.tree.leaves(split_differentiable(start)[0])
     ends = jax.tree.leaves(split_differentiable(params)[0])
-    moved = [end - begin for end, begin in zip(ends, origin, strict=True)]
+    pairs = zip(ends, origin, strict=True)
+    moved = [_wide(end) - _wide(begin) for end, begin in pairs]
     squared = _dot(moved, moved)
     cosine = cosine_distance(squared, _dot(moved, origin), _dot(origin, origin))
     return jnp.stack([jnp.sqrt(squared), cosine])
@@ -56,7 +58,8 @@ def cosine_distance(
     gained = squared_distance + 2 * overlap
     b = jnp.sqrt(squared_norm)
     a = jnp.sqrt(squared_norm + gained)
-    return (squared_distance - (gained / (a + b)) ** 2) / (2 * a * b)
+    turned = (squared_distance - (gained / (a + b)) ** 2) / (2 * a * b)
+    return jnp.where(b > 0, turned, jnp.nan)
 
 
 def origin(
@@ -106,7 +109,12 @@ def origin(
 def _dot(left: list[Array], right: list[Array]) -> Float[Array, ""]:
     parts = [
         jnp.dot(jnp.ravel(a), jnp.ravel(b), precision=HIGHEST)
-        for a, b in zip(left, right, strict=True)
+        for a, b in zip(map(_wide, left), map(_wide, right), strict=True)
     ]
     dtype = jnp.result_type(*parts)
     return jnp.sum(jnp.stack([part.astype(dtype) for part in parts]))
+
+
+def _wide(leaf: Array) -> Array:
+    """At least float32: half precision holds three digits of a norm."""
+    return leaf.astype(np.promote_types(leaf.dtype, np.float32))

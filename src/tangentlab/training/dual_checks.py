@@ -156,9 +156,19 @@ def check_start(f_0: Any, origin: Any, rows: GramRows) -> Start:
     if origin is None:
         nothing = jnp.asarray(jnp.nan, rows.dtype)
         return rows.beside(Start(outputs, jnp.zeros_like(outputs), nothing))
-    q, squared_norm = origin
+    q, squared_norm = _pair(origin)
     q = _vector("origin[0]", q, "tl.origin(apply, params, x)", rows)
     return rows.beside(Start(outputs, q, jnp.asarray(squared_norm, rows.dtype)))
+
+
+def _pair(origin: Any) -> tuple[Any, float]:
+    pair = isinstance(origin, tuple | list) and len(origin) == 2
+    if not pair or np.size(origin[1]) != 1 or not 0 <= float(origin[1]) < np.inf:
+        raise ValueError(
+            "`origin` must be a pair, one number for each sample and the squared norm "
+            "of the initial parameters: pass `tl.origin(apply, params, x)`."
+        )
+    return origin[0], float(origin[1])
 
 
 def _vector(name: str, values: Any, source: str, rows: GramRows) -> Float[Array, " n"]:

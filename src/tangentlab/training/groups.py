@@ -52,7 +52,7 @@ def as_tasks(tasks: Task | Sequence[Task]) -> list[Task]:
         A list of tasks, all of the same size.
 
     Raises:
-        ValueError: If there are none, or of unequal sizes.
+        ValueError: If there are none, or of unequal sizes or shapes.
         TypeError: If something else is passed.
     """
     tasks = [tasks] if isinstance(tasks, Task) else list(tasks)
@@ -71,6 +71,12 @@ def as_tasks(tasks: Task | Sequence[Task]) -> list[Task]:
             "Tasks trained together need the same number of samples and the same "
             f"split, got {m} of {n} and {other_m} of {other_n} for training: train "
             "them in separate calls."
+        )
+    shapes = sorted({task.x.shape[1:] for task in tasks})
+    if len(shapes) > 1:
+        raise ValueError(
+            "Tasks trained together need samples of one shape, got "
+            f"{' and '.join(map(str, shapes))}: train them in separate calls."
         )
     return tasks
 

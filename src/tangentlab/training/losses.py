@@ -1,7 +1,7 @@
 """The losses of one output, and its accuracy."""
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -77,6 +77,8 @@ def targets(task: Task, loss: LossName) -> Float[np.ndarray, " n"]:
         ValueError: For cross-entropy on a regression task.
     """
     y = np.asarray(task.y)
+    if y.dtype.kind in "biu":  # in which 2 y - 1 may have no place
+        y = y.astype(np.float32)
     if loss == "square":
         return 2 * y - 1 if task.kind == "binary" else y
     if task.kind != "binary":
@@ -101,6 +103,19 @@ def correct(outputs: Float[Array, "..."], y: Float[Array, "..."]) -> Bool[Array,
     return (outputs > 0) == (y > 0)
 
 
+def loss_dtype(outputs: Any) -> np.dtype:
+    """In what losses are computed and added up.
+
+    Args:
+        outputs: Type of the network's outputs.
+
+    Returns:
+        The same, but float32 in place of half precision, in which the number of
+        correct answers would stop to grow at a few hundred.
+    """
+    return np.promote_types(outputs, np.float32)
+
+
 def totals(
     loss: Loss, outputs: Float[Array, "*r n"], y: Float[Array, "*r n"]
 ) -> Float[Array, "*r 2"]:
@@ -112,8 +127,10 @@ def totals(
         y: Targets.
 
     Returns:
-        Both numbers, summed over the last axis.
+        Both numbers, summed over the last axis, at least in float32.
     """
+    dtype = loss_dtype(outputs.dtype)
+    outputs, y = outputs.astype(dtype), y.astype(dtype)
     losses = loss.value(outputs, y)
     right = correct(outputs, y).sum(-1, dtype=losses.dtype)
     return jnp.stack([losses.sum(-1), right], axis=-1)

@@ -19,7 +19,7 @@ from .checkpoint import Checkpoint
 from .curves import extend, no_curves
 from .distances import distances
 from .groups import Group
-from .losses import LOSSES, Loss, totals
+from .losses import LOSSES, Loss, loss_dtype, totals
 from .recipe import Recipe
 from .trainer import Learner, Trainer
 
@@ -155,8 +155,8 @@ def run_program(
     size = min(_MOST_EVALUATED, len(x), max(len(x) - num_train, _LEAST_EVALUATED))
     learner = program.begin(start, group.y[..., 0])
     shape = jax.eval_shape(program.predict, learner, start, x[:size])
-    runs, y = shape.shape[:-1], jnp.asarray(group.y, shape.dtype)
-    curves = no_curves(runs, np.dtype(shape.dtype))
+    runs, dtype = shape.shape[:-1], loss_dtype(shape.dtype)
+    y, curves = jnp.asarray(group.y, dtype), no_curves(runs, dtype)
     if checkpoint is not None:
         learner, curves = checkpoint.restore((learner, curves))
     steps = recipe.steps_per_epoch(num_train) * int(np.prod(runs))

@@ -58,7 +58,7 @@ class Recipe:
         for name in ("epochs", "batch_size"):
             value = getattr(self, name)
             if type(value) is not int or value < 1:
-                raise ValueError(f"`{name}` must be a positive integer, got {value}.")
+                raise ValueError(f"`{name}` must be a positive integer, got {value!r}.")
         rate = self.learning_rate
         if not 0 < rate < math.inf:
             raise ValueError(f"`learning_rate` must be positive, got {rate}.")

@@ -34,6 +34,7 @@ from ..kernels.hashing import hash_parts, hash_traced
 from ..kernels.planning import backend, free_memory
 from .checkpoint import Checkpoint, Checkpoints
 from .groups import Group
+from .losses import loss_dtype
 from .program import Outcome, Program, run_program
 from .recipe import Recipe
 from .record import History, make_history
@@ -244,7 +245,7 @@ def _one_step(
     learner = jax.eval_shape(trainer.begin, start, group.y[0, 0])
     x = jax.ShapeDtypeStruct(group.x.shape, jnp.result_type(group.x))
     dtype = jax.eval_shape(trainer.predict, learner, start, x).dtype
-    y = jax.ShapeDtypeStruct(group.y[0].shape, dtype)
+    y = jax.ShapeDtypeStruct(group.y[0].shape, loss_dtype(dtype))
     batch = jax.ShapeDtypeStruct((recipe.batch_size,), jnp.result_type(int))
     return trainer.step, learner, start, x, y, batch
 
