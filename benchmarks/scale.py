@@ -92,16 +92,20 @@ def measured() -> list[Rates]:
     stored = json.loads(RESULTS.read_text())
     growth = stored["growth"]
     whole = {case["case"]: min(case["seconds"]) for case in stored["cases"]}
-    lenet = {g["samples"]: min(g["seconds"]) for g in growth if g["curve"] == "LeNet"}
-    resnet = min(
-        min(g["seconds"])
-        for g in growth
-        if g["curve"].startswith("ResNet18") and g["parameters"] == 11169345
+    lenet, resnet = (
+        {
+            g["samples"]: min(g["seconds"])
+            for g in growth
+            if g["curve"].startswith(network) and g["parameters"] == parameters
+        }
+        for network, parameters in (("LeNet", 136_121), ("ResNet18", 11_169_345))
     )
     large = whole["ResNet18, all parameters active, fast"]
     return [
         _fit(
-            "ResNet18, all parameters active, fast", 0.0, {8000: resnet, 60000: large}
+            "ResNet18, all parameters active, fast",
+            0.0,
+            {8000: resnet[8000], 60000: large},
         ),
         _fit("LeNet, float32", lenet[1000], {n: lenet[n] for n in (16000, 60000)}),
     ]

@@ -33,7 +33,7 @@ def test_it_computes_first_and_judges_later(plan, tmp_path, capsys):
         ("gpu", "Options are written OPTION=VALUE, got 'gpu'"),
         (
             "size=gpu",
-            "Unknown option 'size'. Known: claim, draw, minutes, ",
+            "Unknown option 'size'. Known: claim, cluster, draw, minutes, ",
         ),
         ("draw=no", "Unknown draw 'no'. Known: false, true"),
         ("scale=huge", "Unknown scale 'huge'. Known: gpu, laptop, smoke"),

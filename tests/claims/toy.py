@@ -78,7 +78,21 @@ def report(run):
     return Report("Tosses", "Fair.", sections, table, claims=() if silent else claims)
 
 
-EXPERIMENTS = {"toss": Experiment(Toss, run, report)}
+@dataclass(frozen=True)
+class SharedToss(Toss):
+    """A toss that others may have a share in."""
+
+
+def run_shared(config, folder, *, progress, cluster=None):
+    run(config, folder, progress=progress)
+    workers = None if cluster is None else len(cluster.workers())
+    folder.log(workers=workers, link=id(cluster))
+
+
+EXPERIMENTS = {
+    "toss": Experiment(Toss, run, report),
+    "shared_toss": Experiment(SharedToss, run_shared, report, shares=True),
+}
 
 
 def use_plan(patch, *runs: Run) -> None:
@@ -91,3 +105,8 @@ def use_plan(patch, *runs: Run) -> None:
 def toss(*claims: str, **options) -> Run:
     """A planned run of the toy experiment."""
     return Run("toss", Toss(**options), claims)
+
+
+def shared_toss(*claims: str, **options) -> Run:
+    """A planned run that can leave work to a cluster."""
+    return Run("shared_toss", SharedToss(**options), claims)

@@ -91,3 +91,4 @@ def test_help_tells_the_scales_and_the_exit_status(capsys):
     text = words(re.sub(r"[─│╭╮╰╯]", " ", capsys.readouterr().out))
     for part in ("--scale {smoke,laptop,gpu}", "--claim", "--output", "exit status"):
         assert part in text
+    assert "--cluster" in text and "They see OUTPUT too" in text

@@ -49,10 +49,10 @@ class Processes:
         self.started.append(process)
         return process
 
-    def start_scheduler(self):
+    def start_scheduler(self, *more):
         port = self.address.rsplit(":", 1)[1]
         words = ["--host", "127.0.0.1", "--port", port, "--no-dashboard"]
-        words += ["--no-show", "--dashboard-address", "127.0.0.1:0"]
+        words += ["--no-show", "--dashboard-address", "127.0.0.1:0", *more]
         self.scheduler = self.start("scheduler", "-m", "dask", "scheduler", *words)
 
     def start_worker(self, number, **changes):

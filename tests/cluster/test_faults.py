@@ -24,6 +24,7 @@ from .processes import (
     Processes,
     check_never_again,
     contents,
+    free_port,
     identities,
     kill,
     tiles,
@@ -97,6 +98,19 @@ def test_a_client_that_connected_by_itself_lost_its_scheduler(tmp_path):
         assert link.is_lost
         link.reconnect()
         assert not link.is_lost
+
+
+def test_a_scheduler_that_comes_back_elsewhere_is_found_by_its_file(tmp_path):
+    alone, file = Processes(tmp_path), tmp_path / "scheduler.json"
+    alone.start_scheduler("--scheduler-file", file)
+    with contextlib.closing(alone), linked(str(file)) as link:
+        kill(alone.scheduler)
+        alone.address = f"tcp://127.0.0.1:{free_port()}"
+        alone.start_scheduler("--scheduler-file", file)
+        wait_until(lambda: link.is_lost)
+        link.reconnect()
+        assert not link.is_lost
+        assert link.client.scheduler.address == alone.address
 
 
 def test_the_client_killed_and_started_again(running, undisturbed, tmp_path):

@@ -18,14 +18,24 @@ def test_a_cluster_needs_a_folder():
         tl.gram(dense_apply, [], np.ones((2, 3)), cluster="local:2")  # type: ignore
 
 
-@pytest.mark.parametrize("cluster", ["local:0", "local:", "local", "host", "", 3])
+@pytest.mark.parametrize(
+    "cluster", ["local:0", "local:", "local", "host", "::1:80", "tcp://a/b:1", "", 3]
+)
 def test_what_is_no_cluster_is_refused(cluster):
     with pytest.raises(ValueError, match="`cluster` must be a scheduler's address"):
         check_cluster(cluster)
 
 
 @pytest.mark.parametrize(
-    "cluster", ["local:12", "tcp://127.0.0.1:8786", "tls://node-3:1", "/x/file.json"]
+    "cluster",
+    [
+        "local:12",
+        "tcp://127.0.0.1:8786",
+        "tls://node-3:1",
+        "tcp://[::1]:8786",
+        "wss://host:80",
+        "/x/file.json",
+    ],
 )
 def test_what_is_a_cluster_is_not(cluster):
     check_cluster(cluster)
@@ -45,6 +55,17 @@ def test_a_scheduler_that_does_not_answer(monkeypatch):
         with pytest.raises(OSError, match="No scheduler answers at .*`dask scheduler"):
             with linked(address):
                 pass
+
+
+@pytest.mark.parametrize("content", [None, "{", "[]", '{"id": 1}'])
+def test_a_file_that_tells_of_no_scheduler(monkeypatch, tmp_path, content):
+    monkeypatch.setattr("tangentlab.cluster.links.CONNECT", 0.1)
+    path = tmp_path / "scheduler.json"
+    if content is not None:
+        path.write_text(content)
+    with pytest.raises(OSError, match="tells of no scheduler .*--scheduler-file /"):
+        with linked(str(path)):
+            pass
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+from tangentlab.cluster.fitness import versions
 from tangentlab.cluster.published import publish
 from tangentlab.cluster.references import refer
 from tangentlab.cluster.units import Unfit
@@ -15,7 +16,6 @@ from tangentlab.kernels.hashing import hash_parts
 from tangentlab.kernels.planning import backend
 from tangentlab.kernels.request import Request
 from tangentlab.kernels.tiled.gram_subject import GramSubject
-from tangentlab.kernels.tiled.manifest import versions
 from tangentlab.kernels.tiled.on_cluster import FolderWork
 from tangentlab.kernels.tiled.remote import FolderRecipe, Greeting, OpenFolder
 from tangentlab.kernels.tiled.shared_features import ROOM
@@ -71,6 +71,15 @@ def test_a_folder_that_lost_its_inputs_is_unfit(subject, tmp_path):
     hashes = subject.fingerprint(subject.prepare(tmp_path))
     subject.arrays.arrays[-1].path(tmp_path).unlink()
     with pytest.raises(Unfit, match="it cannot read what is computed: There is no "):
+        _recipe(subject, tmp_path, hashes).open()
+
+
+def test_a_folder_that_a_worker_may_not_write_to_is_unfit(
+    subject, tmp_path, monkeypatch
+):
+    hashes = subject.fingerprint(subject.prepare(tmp_path))
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(Unfit, match="it may not write to .*: mount the folder for wri"):
         _recipe(subject, tmp_path, hashes).open()
 
 

@@ -1,5 +1,7 @@
 """What is published beside the tiles is read as it was, or not at all."""
 
+import resource
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -60,6 +62,17 @@ def test_pickles_are_never_read(tmp_path):
 def test_names_cannot_lead_out_of_the_folder(name, tmp_path):
     with pytest.raises(ValueError, match="names no published array"):
         Array(name, "float32").path(tmp_path)
+
+
+def test_a_full_disk_says_what_to_do(tmp_path):
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match=r"\(240,000 bytes\) cannot .* Make room, or"):
+            publish(TREE["wide"], tmp_path)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not list((tmp_path / "inputs").iterdir())
 
 
 def test_random_keys_are_refused(tmp_path):

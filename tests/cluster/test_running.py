@@ -4,6 +4,11 @@ import os
 import subprocess
 import sys
 
+import pytest
+
+import tangentlab as tl
+from tangentlab.cluster import running
+
 CODE = """
 import os, time, tangentlab as tl
 from tangentlab.cluster.links import linked
@@ -31,6 +36,51 @@ if __name__ == "__main__":
         else:
             raise AssertionError("the error was lost")
 """
+
+
+DEADLY = """
+import os, tangentlab as tl
+from tangentlab.cluster import running
+
+running._DEATHS = 2
+
+def die(k):
+    os._exit(9)
+
+if __name__ == "__main__":
+    tl.cluster.sweep(die, [0], cluster="local:2")
+"""
+
+
+def test_a_unit_that_kills_every_worker_ends_the_call(tmp_path):
+    (tmp_path / "script.py").write_text(DEADLY)
+    command = [sys.executable, str(tmp_path / "script.py")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    told = "A unit of work was lost 2 times, at last since its worker died. If"
+    assert f"ChildProcessError: {told}" in done.stderr
+
+
+def too_large():
+    raise MemoryError("too large")
+
+
+class NeverReady:
+    """A function that fits the memory of no worker."""
+
+    def __call__(self, k):
+        return k
+
+    def __reduce__(self):
+        return too_large, ()
+
+
+def test_workers_that_never_get_ready_end_the_call(monkeypatch):
+    monkeypatch.setattr(running, "_LOOK", 0.01)
+    monkeypatch.setattr(running, "_GRACE", 0.1)
+    told = r"No worker is fit for this work: .*it cannot get ready: MemoryError\('too l"
+    with pytest.raises(ValueError, match=told):
+        tl.cluster.sweep(NeverReady(), [0], cluster="local:1")
 
 
 def test_a_worker_that_dies_and_one_that_fails(tmp_path):

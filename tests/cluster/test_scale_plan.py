@@ -25,6 +25,14 @@ def test_rates_give_back_the_measured_times():
         assert rates.network > 0 and rates.products > 0
 
 
+def test_rates_tell_a_size_that_they_were_not_made_of():
+    growth = json.loads(scale.RESULTS.read_text())["growth"]
+    between = {g["curve"]: min(g["seconds"]) for g in growth if g["samples"] == 32_000}
+    for rates in CASES:
+        told = rates.start + rates.network * 32_000 + rates.products * 32_000**2
+        assert told == pytest.approx(between[rates.name.split(",")[0]], rel=0.1)
+
+
 def test_tiles_are_those_that_the_planner_cuts():
     assert scale.MOST == units._SIDE["gpu"]
     assert scale.SIDE == units.even(scale.N, scale.MOST)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tangentlab as tl
+from tangentlab.cli import main
 from tangentlab.cluster.published import ROOM, load, publish
 from tangentlab.kernels.tiled.manifest import NAME
 from tangentlab.kernels.tiled.progress_note import NOTE, read_note
@@ -90,6 +91,16 @@ def test_a_link_in_the_place_of_the_inputs_is_not_followed(tmp_path):
 
 def _load(published, store):
     return load(published, store, check=True)
+
+
+@pytest.mark.parametrize("change", [{"time": "soon"}, {"workers": None}, {}])
+def test_a_note_of_something_else_is_not_believed(problem, change, capsys):
+    _, K = problem
+    fields = {"workers": 1, "retries": 0, "damaged": 0, "dashboard": "", "time": 0.0}
+    (K.folder / NOTE).write_text(json.dumps({**fields, **change}))
+    assert read_note(K.folder) is None
+    assert main(["gram", "status", str(K.folder)]) == 0
+    assert "cluster" not in capsys.readouterr().out
 
 
 def test_a_link_in_the_place_of_a_note_is_not_followed(problem, tmp_path):

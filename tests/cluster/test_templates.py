@@ -20,6 +20,7 @@ def test_a_batch_file_for_slurm(gpus):
     assert named["store"] == "'/scratch/me/gram'" and named["maximum"] == "5"
     assert named["job_extra_directives"] == ("['--gres=gpu:1']" if gpus else "[]")
     assert named["security"] == "True"
+    assert "127.0.0.1" in named["scheduler_options"]
 
 
 @pytest.mark.parametrize("gpus", [0, 1])

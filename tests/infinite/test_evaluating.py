@@ -75,6 +75,15 @@ def test_memory_bounds_tiles_or_is_refused():
         CONV.ntk(X, memory=0)
 
 
+@pytest.mark.parametrize("memory", [80_000, 500_000, 8_000_000])
+def test_a_folder_says_what_its_tiles_need(memory, tmp_path):
+    """So that workers of a cluster with less take no part."""
+    problem = evaluating.prepare(CONV, ("ntk",), X, None, Request())
+    maker = on_disk.KernelMaker(problem, Request(memory=memory), tmp_path)
+    needed, cuts = maker.manifest.plan["needed"], maker.manifest.plan
+    assert 8 * cuts["rows"] * cuts["columns"] * cuts["pair_bytes"] < needed <= memory
+
+
 def test_a_progress_bar_on_request(capfd, tmp_path):
     DENSE.ntk(X)
     assert capfd.readouterr().err == ""

@@ -7,6 +7,7 @@ as `tangentlab verify`. Options beside these:
     seeds=5              at least this many initializations in each run
     minutes=9            begin no run that would not end in time; 0 judges what is there
     draw=false           compute alone: no figures, pages or verdicts
+    cluster=ADDRESS      or local:2: workers that share the work of runs that can
     numbers=DIR          write the numbers of all runs there, as JSON lines
 """
 
@@ -25,7 +26,17 @@ from .tables import run_line, short_table
 from .verifying import verify
 from .writing import files_of
 
-_OPTIONS = ("scale", "claim", "only", "seeds", "minutes", "draw", "output", "numbers")
+_OPTIONS = (
+    "scale",
+    "claim",
+    "only",
+    "seeds",
+    "minutes",
+    "draw",
+    "output",
+    "numbers",
+    "cluster",
+)
 
 
 def main(words: Sequence[str]) -> int:
@@ -45,6 +56,7 @@ def main(words: Sequence[str]) -> int:
         "only": _words(given.get("only", "")),
         "seeds": int(given["seeds"]) if "seeds" in given else None,
         "minutes": float(given["minutes"]) if "minutes" in given else None,
+        "cluster": given.get("cluster"),
         "watch": _watch,
     }
     if given.get("draw", "true") == "false":

@@ -29,6 +29,7 @@ def perform_planned(
     progress: bool,
     budget: Budget = NO_LIMIT,
     drawn: bool = True,
+    cluster: Any = None,
 ) -> Performed:
     """Perform a run, unless it is there; a failure is recorded and not raised.
 
@@ -40,6 +41,7 @@ def perform_planned(
         progress: Show progress bars.
         budget: Time that may be spent.
         drawn: Draw its report; else it is computed alone.
+        cluster: Whose workers share its work, if it can leave some to them.
 
     Returns:
         The run with its report, or with the reason why there is none.
@@ -51,8 +53,7 @@ def perform_planned(
         if finished is None and (reason := budget.refuses(run)):
             return dataclasses.replace(planned, left_out=reason)
         reused = finished is not None
-        options: dict[str, Any] = {"progress": progress, "resume": True}
-        options["command"] = planned.command
+        options = _options(experiments, planned, progress, cluster)
         if finished is not None:
             report = _read(experiments, finished) if drawn else None
         elif drawn:
@@ -74,6 +75,19 @@ def perform_planned(
         reused=reused,
         report=report,
     )
+
+
+def _options(
+    experiments: Mapping[str, Experiment],
+    planned: Performed,
+    progress: bool,
+    cluster: Any,
+) -> dict[str, Any]:
+    """How to perform a run; with the cluster, if it can leave work to it."""
+    options = {"progress": progress, "resume": True, "command": planned.command}
+    if cluster is not None and experiments[planned.run.experiment].shares:
+        options["cluster"] = cluster
+    return options
 
 
 def find_finished(
@@ -107,12 +121,14 @@ def _compute(
     root: Path,
     *,
     progress: bool,
+    cluster: Any = None,
     **options: Any,
 ) -> store.Run:
     """A run without its report."""
     experiment = experiments[run.experiment]
+    shared = {} if cluster is None else {"cluster": cluster}
     with store.create(root, run.experiment, run.config, **options) as folder:
-        experiment.run(run.config, folder, progress=progress)
+        experiment.run(run.config, folder, progress=progress, **shared)
     return store.open_run(folder.final, {run.experiment: experiment.config})
 
 

@@ -1,10 +1,14 @@
 """Performing the runs of a plan one after the other, as far as the time goes."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from .. import experiments
+from ..cluster import linked
+from ..cluster.links import check_cluster
 from ..experiments.stages.sharing import open_shared
 from .budget import Budget
 from .choosing import chosen_runs, wanted_claims
@@ -30,6 +34,7 @@ def compute(
     minutes: float | int | None = None,
     progress: bool = False,
     watch: Watch | None = None,
+    cluster: Any = None,
 ) -> tuple[Performed, ...]:
     """Perform the runs of a verification, and leave reports and verdicts for later.
 
@@ -46,6 +51,8 @@ def compute(
         minutes: Time to spend: a run that would not fit what is left is not begun.
         progress: Show progress bars.
         watch: Called after each run.
+        cluster: Whose workers share the work of runs that can leave some to them, see
+            `tl.gram`; they see the folder at the same path.
 
     Returns:
         The runs.
@@ -53,9 +60,37 @@ def compute(
     budget = Budget.of(minutes)
     chosen = chosen_runs(scale, wanted_claims(claims), only, seeds)
     root = folder / RUNS
-    return perform_all(
-        chosen, root, budget, progress=progress, watch=watch, drawn=False
-    )
+    with linked_for(chosen, cluster) as link:
+        return perform_all(
+            chosen,
+            root,
+            budget,
+            progress=progress,
+            watch=watch,
+            drawn=False,
+            cluster=link,
+        )
+
+
+@contextmanager
+def linked_for(chosen: Sequence[Run], cluster: Any) -> Iterator[Any]:
+    """Connect to a cluster once, if one of the runs has work for it.
+
+    Args:
+        chosen: The runs.
+        cluster: What was passed; None for no cluster.
+
+    Yields:
+        The connection; None if there is none, or nothing to do for it.
+    """
+    if cluster is not None:
+        check_cluster(cluster)
+    known = experiments.EXPERIMENTS
+    if cluster is None or not any(known[run.experiment].shares for run in chosen):
+        yield None
+        return
+    with linked(cluster) as link:
+        yield link
 
 
 def perform_all(
@@ -66,6 +101,7 @@ def perform_all(
     progress: bool,
     watch: Watch | None,
     drawn: bool = True,
+    cluster: Any = None,
 ) -> tuple[Performed, ...]:
     """Perform runs that share their work.
 
@@ -78,6 +114,7 @@ def perform_all(
         progress: Show progress bars.
         watch: Called after each run.
         drawn: Draw reports.
+        cluster: For runs that can share work; the others are performed here.
 
     Returns:
         The runs, as they ended.
@@ -94,6 +131,7 @@ def perform_all(
             progress=progress,
             budget=budget,
             drawn=drawn,
+            cluster=cluster,
         )
         performed.append(ended)
         if watch is not None:

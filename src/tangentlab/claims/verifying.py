@@ -4,6 +4,7 @@ import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ..analysis import Claim
 from ..store.manifest import now
@@ -15,7 +16,7 @@ from .entries import Entry
 from .joining import join
 from .naming import run_names
 from .records import Performed, Standing, Verification, Verified
-from .running import RUNS, Watch, perform_all
+from .running import RUNS, Watch, linked_for, perform_all
 from .scales import SCALES, Scale
 from .writing import write
 
@@ -30,6 +31,7 @@ def verify(
     minutes: float | int | None = None,
     progress: bool = False,
     watch: Watch | None = None,
+    cluster: Any = None,
 ) -> Verification:
     """Verify claims, and write verdicts and a page.
 
@@ -47,6 +49,8 @@ def verify(
             judges what is there.
         progress: Show progress bars.
         watch: Called after each run.
+        cluster: Whose workers share the work of runs that can leave some to them, see
+            `tl.gram`; they see the folder at the same path.
 
     Returns:
         A verdict on every claim of the catalog, `not measured` where there is none.
@@ -54,7 +58,9 @@ def verify(
     wanted, budget = wanted_claims(claims), Budget.of(minutes)
     started, start = now().isoformat(timespec="seconds"), time.monotonic()
     chosen = chosen_runs(scale, wanted, only, seeds)
-    runs = perform_all(chosen, folder / RUNS, budget, progress=progress, watch=watch)
+    root, told = folder / RUNS, {"progress": progress, "watch": watch}
+    with linked_for(chosen, cluster) as link:
+        runs = perform_all(chosen, root, budget, **told, cluster=link)
     verification = Verification(
         scale=scale,
         folder=folder,

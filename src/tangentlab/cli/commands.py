@@ -83,6 +83,7 @@ class Verify:
     """Begin no run that would not end within this time; 0 judges what is there."""
     output: Path | None = None
     """Folder of the verification; runs/verify-SCALE by default."""
+    cluster: Cluster = None
     progress: Progress = True
 
 

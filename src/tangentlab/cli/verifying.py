@@ -40,6 +40,7 @@ def verify_claims(out: Console, command: Verify) -> int:
         minutes=command.minutes,
         progress=command.progress,
         watch=watch,
+        cluster=command.cluster,
     )
     _print(out, done, named=command.claim)
     lacking = [

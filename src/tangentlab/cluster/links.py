@@ -1,11 +1,13 @@
 """What `cluster=` means: an address, a client, or `local:N`; and holding on to it."""
 
+import json
 import re
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from .local import LocalCluster
@@ -15,7 +17,10 @@ PATIENCE = 300.0  # seconds without a scheduler, or without a worker
 CONNECT = 30  # seconds that a scheduler has to answer a first time
 Local = OwnProcess | LocalCluster
 _LOCAL = re.compile(r"local:([1-9][0-9]*)")
-_ADDRESS = re.compile(r"(?!local:)(?:(?:tcp|tls|ucx)://)?[^/:\s]+:[0-9]+|\S+\.json")
+_HOST = r"(?:[^/:\s\[\]]+|\[[0-9a-fA-F:.]+(?:%\w+)?\])"  # the latter as of IPv6
+_ADDRESS = re.compile(
+    rf"(?!local:)(?:(?:tcp|tls|ucxx?|wss?)://)?{_HOST}:[0-9]+|\S+\.json"
+)
 _MEANS = (
     'a scheduler\'s address such as "tcp://127.0.0.1:8786" (or the file that `dask '
     "scheduler --scheduler-file` writes), a `dask.distributed.Client`, or "
@@ -26,18 +31,28 @@ _MEANS = (
 class Link:
     """A connection to a scheduler that is made again when it is lost."""
 
-    def __init__(self, client: Any, *, owned: bool, local: Local | None = None):
+    def __init__(
+        self,
+        client: Any,
+        *,
+        owned: bool,
+        local: Local | None = None,
+        named: str = "",
+    ):
         """Hold on to a client.
 
         Args:
             client: A `dask.distributed.Client`.
             owned: Whether it is ours to close.
             local: Workers that are ours, too.
+            named: Its scheduler's address, or the file that tells it; where a scheduler
+                that was started again is looked for.
         """
         self.client: Any = client
         self.local = local
         self._owned = owned
         self._address = client.scheduler.address
+        self._named = named or self._address
         self._security = client.security
         self.dashboard = ""
         self._scheduler = None
@@ -93,7 +108,7 @@ class Link:
         )
 
     def reconnect(self) -> None:
-        """Wait for a scheduler at the same address.
+        """Wait for a scheduler at the same address, or that which its file tells.
 
         Raises:
             OSError: If none comes; says what is kept.
@@ -108,6 +123,7 @@ class Link:
             self.client.close(timeout=1)
         while time.monotonic() < end:
             try:
+                self._address = _address_of(self._named)
                 self.client = Client(
                     self._address,
                     timeout=5,
@@ -164,7 +180,7 @@ def linked(cluster: Any) -> Iterator[Link]:
             yield cluster
             return
         if isinstance(cluster, str):
-            link = Link(_client(cluster), owned=True)
+            link = Link(_client(cluster), owned=True, named=cluster)
         elif isinstance(cluster, Local):
             link = Link(_client(cluster.open()), owned=True, local=cluster)
         else:
@@ -249,16 +265,31 @@ def _is_address(cluster: Any) -> bool:
     return bool(_LOCAL.fullmatch(text) or _ADDRESS.fullmatch(text))
 
 
-def _client(address: str) -> Any:
+def _client(named: str) -> Any:
     from distributed import Client
 
-    how = {"scheduler_file": address} if address.endswith(".json") else {}
+    address = _address_of(named)
     try:
-        return Client(
-            *(() if how else (address,)), timeout=CONNECT, set_as_default=False, **how
-        )
+        return Client(address, timeout=CONNECT, set_as_default=False)
     except OSError as error:
         raise OSError(
             f"No scheduler answers at {address} ({error}). Start one with `dask "
             'scheduler --host 127.0.0.1`, or use `cluster="local:2"`.'
         ) from error
+
+
+def _address_of(named: str) -> str:
+    """A scheduler's address, from the file where it writes that, if one is named."""
+    if not named.endswith(".json"):
+        return named
+    end = time.monotonic() + CONNECT
+    while True:
+        try:
+            return json.loads(Path(named).read_text())["address"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            if time.monotonic() > end:
+                raise OSError(
+                    f"{named} tells of no scheduler ({error!r}). Start one with `dask "
+                    f"scheduler --scheduler-file {named}`."
+                ) from error
+        time.sleep(0.1)

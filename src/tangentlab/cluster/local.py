@@ -60,7 +60,7 @@ class LocalCluster:
         """Start workers, and those again that died.
 
         Raises:
-            RuntimeError: If they die again and again.
+            ChildProcessError: If they die again and again.
         """
         for number in range(self.count):
             worker = self._workers.get(number)
@@ -68,10 +68,11 @@ class LocalCluster:
                 continue
             self._starts += 1
             if self._starts > self.count + _MOST_STARTS:
-                raise RuntimeError(
+                raise ChildProcessError(
                     f"Local workers died {_MOST_STARTS} times, the last with status "
                     f"{worker.returncode if worker else None}: look for the reason in "
-                    "what they printed, and give them more `memory`."
+                    "what they printed. If memory ran out, start fewer, or pass a "
+                    "smaller `memory`, in bytes a worker."
                 )
             self._workers[number] = _start(number, self.count)
             if self._scheduler is not None:

@@ -110,17 +110,31 @@ def publish_array(values: np.ndarray, folder: Path) -> Array:
 
     Returns:
         What `load_array` reads.
+
+    Raises:
+        OSError: If it cannot be written; says what to do.
     """
     _check_room(folder)
-    (folder / ROOM).mkdir(parents=True, exist_ok=True)
-    dtype = values.dtype
-    array = Array(hash_parts(values), str(dtype))
-    path = array.path(folder)
-    if not path.is_file():
-        raw = np.ascontiguousarray(values).reshape(values.shape)  # not (1,) of ()
-        plain = raw if dtype.kind in "biufc" else raw.view(f"u{dtype.itemsize}")
-        write_once(path, _header(plain), plain.reshape(-1).view(np.uint8).data)
+    array = Array(hash_parts(values), str(values.dtype))
+    try:
+        _write(array.path(folder), values)
+    except OSError as error:
+        raise OSError(
+            error.errno,
+            f"What workers are to read ({values.nbytes:,} bytes) cannot be written to "
+            f"{folder / ROOM}: {error.strerror}. Make room, or choose another folder.",
+        ) from error
     return array
+
+
+def _write(path: Path, values: np.ndarray) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_file():
+        return
+    dtype = values.dtype
+    raw = np.ascontiguousarray(values).reshape(values.shape)  # not (1,) of ()
+    plain = raw if dtype.kind in "biufc" else raw.view(f"u{dtype.itemsize}")
+    write_once(path, _header(plain), plain.reshape(-1).view(np.uint8).data)
 
 
 def is_plain(dtype: Any) -> bool:

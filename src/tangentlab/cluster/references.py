@@ -74,6 +74,7 @@ def refer(
         The reference.
 
     Raises:
+        OSError: If the folder cannot be written to.
         ValueError: If it cannot be sent, or carries too much.
     """
     path = _import_path(what)
@@ -81,6 +82,8 @@ def refer(
         return Reference(path=path)
     try:
         saved = _saved(what, folder, {} if known is None else known)
+    except OSError:  # of the folder; says what to do
+        raise
     except Exception as error:
         raise ValueError(
             f"`{name}` cannot be sent to workers: {error}. Define it at the top of a "

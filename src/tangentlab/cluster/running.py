@@ -10,6 +10,7 @@ import queue
 import statistics
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +25,8 @@ from .worker import Answer, Recipe, greet, work
 _log = logging.getLogger(__name__)
 _TICK = 0.25  # seconds that an answer is waited for, before others are looked at
 _LOOK = 1.0  # seconds between looks at who is alive
-_LOSSES = 4  # of one unit, after which something is wrong with it
+_LOSSES = 4  # of one unit, or greeting, after which something is wrong with it
+_DEATHS = 20  # of workers at one unit: others may have killed them
 _SLOW = 3.0  # times the median of a unit's seconds, until another worker tries it too
 _HASTE = 5.0  # seconds that no unit is called slow in
 _GRACE = 5.0  # seconds in which another worker may come when all are unfit
@@ -49,7 +51,8 @@ class _Run:
         self.unfit: dict[str, str] = {}
         self.waiting: Queue | None = None
         self.left: set[int] = set()
-        self.losses: dict[int, int] = {}
+        self.losses: Counter[int | str] = Counter()  # by unit, or worker that greets
+        self.deaths: Counter[int] = Counter()  # by unit
         self.retries = 0
         self.seconds: list[float] = []
         self.heard: queue.Queue[tuple[str, Any, Answer | BaseException]] = queue.Queue()
@@ -84,7 +87,10 @@ class _Run:
         there = self.link.workers()
         for address in set(self.hands) - there:
             _log.warning("Worker %s is gone", address)
+            at = next(iter(self.hands[address].units.values()), None)
             self._lose(address)
+            if at is not None:
+                self._count(self.deaths, at, _DEATHS, "its worker died")
         for address in there - set(self.hands) - set(self.unfit):
             self._greet(address)
         if self.hands:
@@ -178,9 +184,7 @@ class _Run:
         if isinstance(answer, BaseException):
             self._fail(address, unit, future, answer)
         elif answer.kind == "unfit":
-            _log.warning("Worker %s takes no part: %s", address, answer.value)
-            self.unfit[address] = answer.value
-            self._lose(address)
+            self._leave_out(address, answer.value)
         elif answer.kind == "unknown":  # it was started again in between
             if unit is not None:
                 self._lose_unit(future, unit)
@@ -202,17 +206,30 @@ class _Run:
     def _fail(self, address: str, unit: Unit | None, future: Any, error: Any) -> None:
         if not is_lost_work(error):
             raise error
-        if unit is None:
-            self._lose(address)
+        if unit is not None:
+            self._count(self.losses, unit, _LOSSES, repr(error))
+            self._lose_unit(future, unit)
             return
-        self.losses[unit.number] = self.losses.get(unit.number, 0) + 1
-        if self.losses[unit.number] >= _LOSSES:
-            raise RuntimeError(
-                f"A unit of work was lost {_LOSSES} times ({error!r}): workers die of "
-                "it, most likely for want of memory. Give them more, or pass a smaller "
-                "`memory`, in bytes a worker, with a new folder."
-            ) from error
-        self._lose_unit(future, unit)
+        self._lose(address)
+        self.losses[address] += 1
+        if self.losses[address] >= _LOSSES:
+            self._leave_out(address, f"it cannot get ready: {error!r}")
+
+    def _leave_out(self, address: str, reason: str) -> None:
+        _log.warning("Worker %s takes no part: %s", address, reason)
+        self.unfit[address] = reason
+        self._lose(address)
+
+    def _count(self, lost: Counter[Any], unit: Unit, most: int, reason: str) -> None:
+        """Do not give a unit to one worker after the other that dies of it."""
+        lost[unit.number] += 1
+        if unit.number in self.left and lost[unit.number] >= most:
+            raise ChildProcessError(
+                f"A unit of work was lost {most} times, at last since {reason}. If "
+                "workers die of it, they want memory, most likely: give them more, or "
+                "pass a smaller `memory`, in bytes a worker, with a new folder. What "
+                "is finished stays; the same call goes on from there."
+            )
 
 
 def run_work(link: Link, task: Work) -> None:

@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from .._progress import progress_bar
+from .fitness import all_found, check_versions, versions
 from .links import check_cluster, linked
 from .references import Known, Reference, refer
 from .running import run_work
@@ -86,16 +87,18 @@ class SweepRecipe:
     Attributes:
         function: What is applied.
         wide: Whether the client has 64-bit types switched on.
+        versions: Of the client's libraries.
     """
 
     function: Reference
     wide: bool
+    versions: dict[str, str]
 
     @property
     def key(self) -> str:
         """Names it."""
         path, saved, folder = astuple(self.function)
-        content = f"{path} {folder} {self.wide} ".encode() + saved
+        content = f"{path} {folder} {self.wide} {self.versions} ".encode() + saved
         return hashlib.sha256(content).hexdigest()[:32]
 
     def open(self) -> "OpenSweep":
@@ -104,7 +107,8 @@ class SweepRecipe:
         Returns:
             The function, ready.
         """
-        with jax.enable_x64(self.wide):
+        check_versions(self.versions)
+        with jax.enable_x64(self.wide), all_found():
             return OpenSweep(self.function.resolve(), self.wide)
 
 
@@ -147,7 +151,7 @@ class _Sweep:
 
     def recipe(self, seen: dict[str, dict[str, Any]]) -> SweepRecipe:
         wide = bool(jnp.result_type(float) == jnp.float64)
-        return SweepRecipe(self.function, wide)
+        return SweepRecipe(self.function, wide, versions())
 
     def units(self, greeting: Any, workers: int) -> list[Unit]:
         return [Unit(i, i, ((item,),)) for i, item in enumerate(self.items)]

@@ -32,6 +32,7 @@ cluster = SLURMCluster(
     interface="ib0",  # the network that the nodes share; not the one to the world
     security=True,  # TLS: certificates are made for this cluster and its jobs alone
     protocol="tls://",
+    scheduler_options={"dashboard_address": "127.0.0.1:0"},  # not encrypted
     shared_temp_directory="${scratch}",
     job_extra_directives=[${directives}],
 )

@@ -27,7 +27,7 @@ class State(NamedTuple):
             One line, with a link to Dask's own page.
         """
         text = f"{self.workers} workers, {self.retries} retries"
-        if not self.dashboard:
+        if not self.dashboard or "[" in self.dashboard:  # IPv6, which ends a link
             return text
         return f"{text}, [link={self.dashboard}]dashboard[/link]"
 

@@ -20,7 +20,7 @@ def to_zarr(K: TiledGram, address: str, **options: Any) -> None:
     """
     try:
         import zarr
-        from zarr.errors import ContainsArrayError
+        from zarr.errors import ContainsArrayError, ContainsGroupError
     except ImportError as error:
         raise ImportError(
             "Export needs zarr and fsspec: pip install 'tangentlab[export]'."
@@ -33,7 +33,7 @@ def to_zarr(K: TiledGram, address: str, **options: Any) -> None:
             dtype=K.dtype,
             storage_options=options or None,
         )
-    except (FileExistsError, ContainsArrayError) as error:
+    except (FileExistsError, ContainsArrayError, ContainsGroupError) as error:
         raise ValueError(
             f"There is something at {address} already: choose another address, or "
             "remove it."

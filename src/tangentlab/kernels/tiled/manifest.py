@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import jax
 import numpy as np
 
 from ..._aside import write_once
@@ -169,14 +168,3 @@ def _hash_differences(found: Manifest, wanted: Manifest) -> list[str]:
             text += f", or reads differently: it was begun with {found.made_by}"
         told.insert(0, text)
     return told
-
-
-def versions() -> dict[str, str]:
-    """Versions of the libraries that decide how a network reads.
-
-    Returns:
-        Versions by name.
-    """
-    from ... import __version__  # known when the package is imported, not before
-
-    return {"tangentlab": __version__, "jax": jax.__version__}

@@ -13,13 +13,14 @@ import jax.numpy as jnp
 from ..._aside import remove_leftovers
 from ..._linalg import blocks
 from ..._progress import Advance, progress_bar
+from ...cluster.fitness import versions
 from ...cluster.links import Link
 from ...cluster.running import run_work
 from ...cluster.units import Unit
 from ...cluster.work import State
 from ..request import Request
 from .folder import check_space
-from .manifest import read_manifest, versions
+from .manifest import read_manifest
 from .progress_note import ProgressNote, write_note
 from .remote import FolderRecipe, Greeting, Outcome, Subject
 from .resources import backend_of, idle_gpus, look, memory_of

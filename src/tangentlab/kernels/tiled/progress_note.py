@@ -58,7 +58,8 @@ def read_note(folder: Path) -> ProgressNote | None:
         return None
     try:
         content = json.loads((folder / NOTE).read_bytes())
-        return ProgressNote(**{name: content[name] for name in ProgressNote._fields})
+        kinds = ProgressNote.__annotations__  # of anything else nothing is believed
+        return ProgressNote(**{name: kinds[name](content[name]) for name in kinds})
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -8,6 +8,7 @@ the truth: the client only asks for what is not there.
 import hashlib
 import json
 import logging
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import jax
 import numpy as np
 
+from ...cluster.fitness import all_found, check_versions
 from ...cluster.units import Unfit
 from ..planning import backend
 from .folder import write_tile
-from .manifest import versions
 from .producing import Maker, keep_sound
 from .resources import check_room, memory_limit
 from .tiles import Place
@@ -146,13 +147,8 @@ class FolderRecipe:
         self._check_worker()
         folder = Path(self.folder)
         with jax.enable_x64(self.wide):
-            try:
+            with all_found():
                 prepared, found = self._read(folder)
-            except (ImportError, AttributeError, FileNotFoundError) as error:
-                raise Unfit(
-                    f"it cannot read what is computed: {error}. Put the module on its "
-                    "PYTHONPATH, and the folder where all see it"
-                ) from error
             differ = [name for name in self.hashes if found[name] != self.hashes[name]]
             if differ:
                 raise Unfit(
@@ -177,15 +173,18 @@ class FolderRecipe:
             self.subject.check(folder)
 
     def _check_worker(self) -> None:
-        mine = versions()
-        if mine != self.versions:
-            raise Unfit(f"it has {mine}, the client {self.versions}; install the same")
+        check_versions(self.versions)
         if backend() != self.backend:
             raise Unfit(f"it computes on a {backend()}, the others on a {self.backend}")
         if not Path(self.folder).is_dir():
             raise Unfit(
                 f"it does not see {self.folder}: the folder must lie on a file system "
                 "that all workers share, at the same path"
+            )
+        if not os.access(self.folder, os.W_OK):
+            raise Unfit(
+                f"it may not write to {self.folder}: mount the folder for writing, and "
+                "give the worker's user the right to"
             )
 
 

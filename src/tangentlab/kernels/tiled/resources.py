@@ -6,9 +6,10 @@ from typing import Any
 
 import jax
 
+from ...cluster.fitness import versions
 from ...cluster.units import Unfit
 from ..planning import backend, free_memory
-from .manifest import NAME, read_manifest, versions
+from .manifest import NAME, read_manifest
 
 _SHARE = 0.6  # of the memory that a worker was given
 

@@ -18,6 +18,7 @@ from ...cluster.links import Link, linked
 from .tiled_gram import TiledGram, open_gram
 
 _TRIES = 5  # of a product, each after a scheduler or all workers were lost
+_LOOK = 1.0  # seconds between looks at who is alive
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,7 +42,9 @@ class SpreadGram(TiledGram):
         folder = str(self.folder.resolve())
         for attempt in range(_TRIES):
             try:
-                [there] = link.client.scatter([flat], broadcast=True, hash=False)
+                # To one worker, from whom others take it: one that dies while Dask
+                # sends it to all would never be given up.
+                [there] = link.client.scatter([flat], hash=False)
                 futures = [
                     link.client.submit(
                         multiply_part,
@@ -55,13 +58,28 @@ class SpreadGram(TiledGram):
                     )
                     for part in range(count)
                 ]
+                _wait_for(futures, link)
                 return link.client.gather(futures)
             except Exception as error:
                 if attempt == _TRIES - 1 or not is_lost_work(error):
                     raise
                 if link.is_lost:
                     link.reconnect()
+                link.wait_for_worker()
         raise AssertionError("the last attempt returns or raises")
+
+
+def _wait_for(futures: list[Any], link: Link) -> None:
+    """Wait for products; local workers that die meanwhile are started again."""
+    from distributed import wait
+
+    while True:
+        try:
+            with link.client.as_current():
+                wait(futures, timeout=_LOOK)
+            return
+        except TimeoutError:
+            link.wait_for_worker()
 
 
 @lru_cache(maxsize=2)

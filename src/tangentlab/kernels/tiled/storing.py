@@ -10,6 +10,7 @@ import numpy as np
 
 from ..._aside import remove_leftovers
 from ..._progress import Advance
+from ...cluster.fitness import versions
 from ..engine import Block, Job, compile_features, run
 from ..features import Feature, Rows
 from ..planning import Plan, backend, free_memory
@@ -18,7 +19,7 @@ from ..request import Request
 from ..results import check_block_finite
 from ..verifying import verify
 from .fingerprint import fingerprint
-from .manifest import Manifest, versions
+from .manifest import Manifest
 from .producing import begin, fill_folder
 from .shared_features import SharedFeatures
 from .tiled_gram import TiledGram
