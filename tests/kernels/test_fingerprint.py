@@ -1,5 +1,10 @@
 """Each hash knows its own part of a computation."""
 
+import os
+import pty
+import subprocess
+import sys
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -101,3 +106,30 @@ def test_keys_among_the_parameters_count():
     )
     assert first == same
     assert first["params"] != other["params"]
+
+
+_PRINT_HASH = """
+import sys, jax, jax.numpy as jnp
+from tangentlab.kernels.hashing import hash_traced
+network = lambda x: jax.lax.cond(x.sum() > 0, jax.nn.gelu, jax.jit(jnp.sin), x)
+with open(sys.argv[1], "w") as file:
+    file.write(hash_traced(jax.make_jaxpr(network)(jnp.ones((4, 3)))))
+    file.write(str(sys.stdout.isatty()))
+"""
+
+
+def test_a_terminal_changes_nothing(tmp_path):
+    """Where JAX colors what it prints of a function."""
+    command = [sys.executable, "-c", _PRINT_HASH]
+    subprocess.run([*command, tmp_path / "piped"], check=True, stdout=subprocess.PIPE)
+    ours, theirs = pty.openpty()
+    try:
+        subprocess.run([*command, tmp_path / "seen"], check=True, stdout=theirs)
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    piped, seen = (
+        (tmp_path / name).read_text().removesuffix(tty)
+        for name, tty in (("piped", "False"), ("seen", "True"))
+    )
+    assert len(piped) == len(seen) and piped == seen

@@ -27,6 +27,8 @@ from ..spectra import AccuracyWarning, spectrum
 from .aligning import alignment
 from .targets import check_targets
 
+_ROUNDING = 4  # resolutions: what a decomposition makes of a zero eigenvalue, at most
+
 
 class KernelNorm(eqx.Module):
     r"""The squared norm of targets in the space of a kernel, and how far to trust it.
@@ -40,8 +42,8 @@ class KernelNorm(eqx.Module):
             if these modes are zero.
         condition: Largest over smallest eigenvalue of the resolved modes, ridge
             included; rounding errors of the matrix grow by this factor.
-        num_modes: How many modes are resolved: above machine epsilon of the matrix's
-            dtype times its largest eigenvalue.
+        num_modes: How many modes are resolved: above four times machine epsilon of
+            the matrix's dtype times its largest eigenvalue.
     """
 
     squared: Float[np.ndarray, "..."]
@@ -89,7 +91,7 @@ def kernel_norm(
         found = spectrum(K)
     lam = np.asarray(found.eigenvalues, np.float64) + ridge
     energies = (np.asarray(found.eigenvectors, np.float64).T @ columns) ** 2
-    kept = lam > found.resolution
+    kept = lam > _ROUNDING * found.resolution
     length = (columns**2).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         numbers = (

@@ -11,8 +11,10 @@ from .._hashing import hash_parts as hash_parts
 from .compat import body_of, is_literal
 
 # What the text of a traced function says of functions inside it: where they lay in
-# memory, and what they were called, which one that was sent to a worker forgets.
-_INCIDENTAL = re.compile(r"0x[0-9a-fA-F]+|\bname=[\w.<>]+")
+# memory, and what they were called, which one that was sent to a worker forgets. And
+# how it is laid out: in a terminal JAX colors it.
+_COLORS = re.compile(r"\x1b\[[0-9;]*m")
+_INCIDENTAL = re.compile(r"0x[0-9a-fA-F]+|\bname=[\w.<>]+|\s")
 
 
 def hash_traced(traced: Any) -> str:
@@ -24,7 +26,11 @@ def hash_traced(traced: Any) -> str:
     Returns:
         The hash.
     """
-    return hash_parts(_INCIDENTAL.sub("", str(traced)), *_arrays_in(traced))
+    return hash_parts(_essence(str(traced)), *_arrays_in(traced))
+
+
+def _essence(text: str) -> str:
+    return _INCIDENTAL.sub("", _COLORS.sub("", text))
 
 
 def _arrays_in(part: Any) -> Iterator[Any]:
