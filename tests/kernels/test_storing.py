@@ -201,8 +201,9 @@ def test_an_unfinished_folder_is_not_read_as_finished(store):
 
 
 def test_a_folder_without_a_gram_matrix_cannot_be_opened(tmp_path):
-    for folder in (tmp_path, tmp_path / "nowhere"):
-        with pytest.raises(FileNotFoundError, match="holds no Gram matrix"):
+    told = {tmp_path: "no manifest.json in it", tmp_path / "nowhere": "does not exist"}
+    for folder, what in told.items():
+        with pytest.raises(FileNotFoundError, match=f"holds no Gram matrix: .*{what}"):
             tl.open_gram(folder)
 
 

@@ -74,6 +74,25 @@ class Manifest:
         write_once(folder / NAME, (json.dumps(content, indent=1) + "\n").encode())
 
 
+def check_there(folder: Path) -> None:
+    """Refuse a folder without a Gram matrix.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        FileNotFoundError: If it is not there, or nothing was begun in it.
+    """
+    if (folder / NAME).is_file():
+        return
+    what = f"there is no {NAME} in it" if folder.is_dir() else "it does not exist"
+    raise FileNotFoundError(
+        f"{folder} holds no Gram matrix: {what}. Pass the folder that was given as "
+        "`store` (`--store` on the command line); a computation that was started just "
+        "now writes there in a moment."
+    )
+
+
 def read_manifest(folder: Path) -> Manifest:
     """Read the manifest of a folder.
 

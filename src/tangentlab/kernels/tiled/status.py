@@ -5,7 +5,7 @@ from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
 
-from .manifest import NAME, Manifest, read_manifest
+from .manifest import Manifest, check_there, read_manifest
 from .progress_note import ProgressNote, read_note
 
 _WINDOW = 600.0  # seconds over which speed is estimated
@@ -59,11 +59,7 @@ def gram_status(folder: str | PathLike[str], *, check: bool = False) -> GramStat
         FileNotFoundError: If there is no Gram matrix in that folder.
     """
     folder = Path(folder)
-    if not (folder / NAME).is_file():
-        raise FileNotFoundError(
-            f"{folder} holds no Gram matrix: there is no {NAME} in it. Pass the folder "
-            "that was given to `tl.gram` as `store`."
-        )
+    check_there(folder)
     manifest = read_manifest(folder)
     grid = manifest.grid(folder)
     places = list(grid.places())

@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from ..._linalg import blocks
 from .indexing import Asked, resolve
-from .manifest import NAME, read_manifest
+from .manifest import check_there, read_manifest
 from .tiles import Grid, Place
 
 _STRIP = 2**22  # entries of a tile that are widened to float64 at once
@@ -234,11 +234,7 @@ def open_gram(folder: str | PathLike[str]) -> TiledGram:
         ValueError: If it is not finished, or its manifest is damaged.
     """
     folder = Path(folder)
-    if not (folder / NAME).is_file():
-        raise FileNotFoundError(
-            f"{folder} holds no Gram matrix: there is no {NAME} in it. Pass the folder "
-            "that was given to `tl.gram` as `store`."
-        )
+    check_there(folder)
     grid = read_manifest(folder).grid(folder)
     there = [grid.is_there(place) for place in grid.places()]
     if not all(there):
