@@ -27,7 +27,10 @@ def test_nothing_is_asked_of_a_cpu():
 
 def test_this_xla_knows_the_option(on_accelerator):
     """Or compiling would take a minute again, and nobody would be told."""
-    assert _compiling._compiler_options() == {"xla_gpu_enable_triton_gemm": False}
+    fewer = {"xla_gpu_enable_triton_gemm": False}
+    assert _compiling._compiler_options() == fewer
+    none = {**fewer, "xla_gpu_autotune_level": 0}
+    assert _compiling._compiler_options(runs_once=True) == none
 
 
 def test_an_xla_without_the_option_is_not_asked(on_accelerator, monkeypatch):

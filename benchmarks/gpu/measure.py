@@ -16,6 +16,23 @@ from .cases import CASES, Case, images
 from .floors import floor, rates
 
 _BLOCK = 512
+_COMPILED: list[tuple[float, float]] = []  # when JAX traced or compiled
+
+
+def _watch(event: str, seconds: float, **details: object) -> None:
+    del details
+    if event.startswith("/jax/core/compile/"):
+        now = time.perf_counter()
+        _COMPILED.append((now - seconds, now))
+
+
+def _covered(spans: list[tuple[float, float]]) -> float:
+    """Seconds in which something was compiled, often several programs at once."""
+    total, until = 0.0, 0.0
+    for begin, end in sorted(spans):
+        total += max(0.0, end - max(begin, until))
+        until = max(until, end)
+    return total
 
 
 def measure(case: Case, num: int | None, folder: Path) -> dict:
@@ -24,13 +41,15 @@ def measure(case: Case, num: int | None, folder: Path) -> dict:
     model = case.build()
     params = model.init(jax.random.key(0))
     on_device = jnp.asarray(x).block_until_ready()
-    seconds, K = [], None
+    seconds, compiling, K = [], [], None
     for _ in range(case.calls):
         K = None
+        _COMPILED.clear()
         start = time.perf_counter()
         K = tl.gram(model.apply, params, on_device, precision=case.precision)
         K.block_until_ready()
         seconds.append(time.perf_counter() - start)
+        compiling.append(_covered(_COMPILED))
     stats = jax.devices()[0].memory_stats() or {}
     host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     where = np.linspace(0, len(x) - 1, min(_BLOCK, len(x))).astype(int)
@@ -44,6 +63,7 @@ def measure(case: Case, num: int | None, folder: Path) -> dict:
         "n": len(x),
         "parameters": sum(leaf.size for leaf in jax.tree.leaves(params)),
         "seconds": seconds,
+        "compiling": compiling,
         "device_peak": stats.get("peak_bytes_in_use"),
         "host_peak": host,
         "error": float(np.linalg.norm(found - exact) / np.linalg.norm(exact)),
@@ -70,6 +90,7 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=None, help="images (default: all)")
     parser.add_argument("--folder", type=Path, required=True)
     options = parser.parse_args()
+    jax.monitoring.register_event_duration_secs_listener(_watch)
     result = measure(CASES[options.case], options.n, options.folder)
     file = options.folder / f"{list(CASES).index(options.case)}.json"
     file.write_text(json.dumps(result))

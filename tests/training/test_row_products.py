@@ -113,6 +113,7 @@ def test_wide_and_grouped_convolutions_and_rows_of_pixels_stay_as_they_are():
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, columns=9)) == 1
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(3, 8)) == 1
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 7)) == 1
+    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, channels_least=5)) == 1
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, columns=8)) == 0
     assert count((1, 8, 60, 4), (3, 3, 4, 8), Few(4, 8, neighbors=6)) == 0
 
@@ -210,3 +211,16 @@ def test_an_accelerator_keeps_the_convolutions_of_one(accelerated):
         return tl.models.lenet((16, 16, 3))
 
     assert for_one(network) is network
+
+
+@pytest.mark.parametrize("same_images, left", [(False, 0), (True, 1)])
+def test_on_an_accelerator_images_of_all_are_left_to_one_convolution(
+    same_images, left, accelerated
+):
+    """Whose channels are those of all networks; each network's own become products."""
+    model = tl.models.lenet((8, 8, 3))
+    params, x = model.init(jax.random.key(0)), jnp.ones((2, 8, 8, 3), jnp.float32)
+    prepared = for_many(lambda start: model, same_images=same_images)(params)
+    assert convolutions(prepared.apply, params, x) == left
+    wanted = model.apply(params, x)
+    np.testing.assert_allclose(prepared.apply(params, x), wanted, rtol=1e-5)

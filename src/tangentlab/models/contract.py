@@ -21,6 +21,7 @@ from jax.core import Tracer
 from jaxtyping import Float64
 
 from .._checks import batch_size
+from .._compiling import compiled
 from .._types import AnyArray, Apply, Inputs, Params
 from . import separate
 from .trees import is_differentiable, split_differentiable
@@ -59,12 +60,10 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     first = jax.tree.map(lambda leaf: leaf[:1], rows)
     if len(chosen) == 1:
         rows = _append(first, _perturb(first))
-    original, apply = (
-        apply,
-        jax.jit(apply),
-    )  # compiled once for every pass, and for later checks
+    original, traced = apply, jax.jit(apply)  # once for every pass
+    apply = compiled(traced, runs_once=True)
     for batch in (rows, first):
-        _check_output(jax.eval_shape(apply, params, batch), batch_size("x", batch))
+        _check_output(jax.eval_shape(traced, params, batch), batch_size("x", batch))
     outputs = apply(params, rows)
     if isinstance(outputs, Tracer):
         return
@@ -73,7 +72,7 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
         return
     eps = float(jnp.finfo(outputs.dtype).eps)
     if (
-        _gradient_crosses_rows(apply, params, rows)
+        _gradient_crosses_rows(traced, params, rows)
         or _value_crosses_rows(apply, params, rows, _values(outputs), eps)
         or _value_needs_the_batch(apply, params, rows, _values(outputs), eps)
     ):
@@ -188,13 +187,21 @@ def _gradient_crosses_rows(apply: Apply, params: Params, rows: Inputs) -> bool:
     NaN there decides nothing: a zero cotangent met an infinite derivative.
     """
     floats, others = split_differentiable(rows)
-    outputs, pullback = jax.vjp(
-        lambda floats: apply(params, eqx.combine(floats, others)), floats
-    )
+
+    def forward(params, floats):
+        return jax.vjp(
+            lambda floats: apply(params, eqx.combine(floats, others)), floats
+        )
+
+    def backward(pullback, cotangent):
+        return pullback(cotangent)
+
+    outputs, pullback = compiled(forward, runs_once=True)(params, floats)
+    pull = compiled(backward, runs_once=True)
     directions = _draws(outputs.shape)
     for group in _groups(len(outputs)):
         cotangent = np.asarray(directions * group[:, None], outputs.dtype)
-        (gradient,) = pullback(cotangent)
+        (gradient,) = pull(pullback, cotangent)
         for leaf in jax.tree.leaves(gradient):
             outside = np.asarray(leaf)[~group]
             if (np.isfinite(outside) & (outside != 0)).any():

@@ -1,6 +1,7 @@
 """Training in weight space: a network, or a linearization, on many tasks."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from os import PathLike
 
 import jax
@@ -106,7 +107,7 @@ def train(
     at_once = None
     if together is None:
         together = is_faster_together(trainer, params, groups[0], recipe)
-    prepare = for_many if together else for_one
+    prepare = partial(for_many, same_images=True) if together else for_one
     prepared = make_trainer(prepare(lambda start: model), recipe, rule)
     if together:
         at_once = runs_that_fit(prepared, params, groups[0], recipe, memory)
