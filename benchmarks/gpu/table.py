@@ -83,7 +83,8 @@ one. *Compiling* is the time in which JAX traced and compiled, some of it beside
 work; in runs that did not ask for it, the first call less the fastest. *Error* is the
 relative Frobenius distance of a block of 512 images from the same block with all
 products in float32. The *floor* is arithmetic alone: the counted multiply-adds
-of the cheapest exact form over one triangle, and one run of the network, at the rates of large products measured in the same process (here bfloat16
+of the cheapest exact form over one triangle, and one run of the network, at the rates
+of large products measured in the same process (here bfloat16
 {2e-12 * rates["bfloat16"]:.0f}, float32 {2e-12 * rates["float32"]:.0f} TFLOP/s); memory
 traffic ({1e-12 * rates["bytes"]:.1f} TB/s) would take below a second in all cases.
 
