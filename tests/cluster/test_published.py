@@ -7,7 +7,13 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tangentlab.cluster.published import Array, load, publish
+from tangentlab.cluster.published import (
+    Array,
+    as_computed,
+    load,
+    publish,
+    publish_here,
+)
 
 TREE = {
     "w": np.arange(6, dtype=np.float32).reshape(2, 3),
@@ -26,6 +32,19 @@ def test_every_kind_of_array_comes_back(tmp_path):
         assert found[name].dtype == jnp.result_type(value)
         np.testing.assert_array_equal(found[name], np.asarray(value))
     assert isinstance(found["wide"], np.memmap)
+
+
+def test_in_this_process_arrays_are_found_as_long_as_somebody_holds_them(tmp_path):
+    held = as_computed(TREE)
+    published = publish_here(held)
+    found = load(published, tmp_path, check=True)
+    assert all(found[name] is held[name] for name in TREE)
+    in_files = publish(TREE, tmp_path)
+    names = [[array.name for array in p.arrays] for p in (published, in_files)]
+    assert names[0] == names[1]
+    held["half"] = found["half"] = np.zeros(3)
+    with pytest.raises(KeyError):
+        load(published, tmp_path, check=True)
 
 
 def test_equal_arrays_are_written_once(tmp_path):

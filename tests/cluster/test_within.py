@@ -31,6 +31,7 @@ def test_the_gram_matrix_is_that_of_a_plain_run(tmp_path, x):
     there = tl.gram(dense_apply, PARAMS, x, store=stored[1], cluster="local:1")
     np.testing.assert_array_equal(np.asarray(there), np.asarray(plain))
     assert not worker._open  # its arrays are out of memory
+    assert not (stored[1] / "inputs").exists()  # where they were found all the time
 
 
 def test_it_is_this_process_and_only_loopback_is_listened_to():

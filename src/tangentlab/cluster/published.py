@@ -2,12 +2,14 @@
 
 A file is named by the hash of what is in it, so that it is written once however often a
 computation is begun, and read only if it is what it says. Arrays are plain `.npy`;
-nothing is ever unpickled, and no link is followed.
+nothing is ever unpickled, and no link is followed. A worker in this process finds them
+in its memory instead.
 """
 
 import io
 from pathlib import Path
 from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
 
 import jax
 import jax.numpy as jnp
@@ -19,18 +21,21 @@ from .._hashing import hash_parts
 
 ROOM = "inputs"
 _SMALL = 2**16  # bytes of a file that is read, not mapped
+_here: WeakValueDictionary[str, np.ndarray] = WeakValueDictionary()  # by name
 
 
 class Array(NamedTuple):
-    """An array in a file.
+    """An array in a file, or in the memory of this process.
 
     Attributes:
         name: Hash of its shape, dtype and contents.
         dtype: Its type, which a file cannot always tell.
+        here: Whether there is no file.
     """
 
     name: str
     dtype: str
+    here: bool = False
 
     def path(self, folder: Path) -> Path:
         """The file of the array.
@@ -78,6 +83,25 @@ def publish(tree: PyTree, folder: Path) -> Published:
     return Published(structure, tuple(publish_array(leaf, folder) for leaf in leaves))
 
 
+def publish_here(tree: PyTree) -> Published:
+    """Name the leaves of a tree for a worker in this process; nothing is written.
+
+    Args:
+        tree: From `as_computed`. They are found as long as the caller holds it.
+
+    Returns:
+        What `load` reads.
+    """
+    leaves, structure = jax.tree.flatten(tree)
+    arrays = tuple(_named(leaf)._replace(here=True) for leaf in leaves)
+    _here.update(zip((array.name for array in arrays), leaves, strict=True))
+    return Published(structure, arrays)
+
+
+def _named(values: np.ndarray) -> Array:
+    return Array(hash_parts(values), str(values.dtype))
+
+
 def as_computed(tree: PyTree) -> PyTree:
     """A tree as `load` gives it back.
 
@@ -115,7 +139,7 @@ def publish_array(values: np.ndarray, folder: Path) -> Array:
         OSError: If it cannot be written; says what to do.
     """
     _check_room(folder)
-    array = Array(hash_parts(values), str(values.dtype))
+    array = _named(values)
     try:
         _write(array.path(folder), values)
     except OSError as error:
@@ -197,6 +221,8 @@ def load_array(array: Array, folder: Path, *, check: bool) -> np.ndarray:
         ValueError: If the file is not what was published.
         FileNotFoundError: If it is missing.
     """
+    if array.here:
+        return _here[array.name]
     _check_room(folder)
     path = array.path(folder)
     if path.is_symlink() or not path.is_file():

@@ -50,3 +50,15 @@ class OwnProcess:
         if self._cluster is not None:
             self._cluster.close()
         forget()
+
+
+def is_here(cluster: Any) -> bool:
+    """Whether the one worker is in this process.
+
+    Args:
+        cluster: What `started` or `linked` yielded.
+
+    Returns:
+        True for `local:1`.
+    """
+    return isinstance(getattr(cluster, "local", cluster), OwnProcess)

@@ -18,8 +18,10 @@ from ...cluster.published import (
     check_published,
     load,
     publish,
+    publish_here,
 )
 from ...cluster.references import Reference, refer
+from ...cluster.within import is_here
 from ..preparing import Prepared, prepare
 from ..request import Precision, Request
 from ..verifying import trust, verify
@@ -130,9 +132,9 @@ def _prepare(
         return prepare(apply, params, x_1, x_2, request, full=False, checked=checked)
 
 
-def _publish(arrays: PyTree, folder: Path, wide: bool) -> Published:
+def _publish(arrays: PyTree, folder: Path, wide: bool, here: bool) -> Published:
     with jax.enable_x64(wide):  # which each thread has its own of
-        return publish(arrays, folder)
+        return publish_here(arrays) if here else publish(arrays, folder)
 
 
 def _verify(prepared: Prepared, request: Request, wide: bool) -> None:
@@ -171,7 +173,7 @@ def gram_on_cluster(
     arrays = as_computed((params, x_1, x_2, request.scale))
     wide = jnp.result_type(float) == jnp.float64
     with ThreadPoolExecutor(2) as aside, started(cluster) as cluster:
-        publishing = aside.submit(_publish, arrays, folder, wide)
+        publishing = aside.submit(_publish, arrays, folder, wide, is_here(cluster))
         prepared = _prepare(apply, arrays, request, checked=False)
         verifying = aside.submit(_verify, prepared, request, wide)
         with linked_meanwhile(cluster) as link:
