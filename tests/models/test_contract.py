@@ -298,3 +298,12 @@ def test_a_model_in_place_of_its_apply_is_refused(no_type_checks):
         check_apply(model, PARAMS, normal((4, 3)))  # pyright: ignore
     with pytest.raises(TypeError, match="got int: pass a function"):
         check_apply(3, PARAMS, normal((4, 3)))  # pyright: ignore
+
+
+def test_messages_are_about_what_was_passed_and_not_about_the_rows_looked_at():
+    model = models.mlp((8, 8, 1), widths=(4,))
+    params = model.init(jax.random.key(0))
+    with pytest.raises(ValueError, match=r"got \(8, 8, 1\): add the batch axis with"):
+        check_apply(model.apply, params, np.zeros((8, 8, 1), np.float32))
+    with pytest.raises(ValueError, match=r"got \(50,\) for n = 50"):
+        check_apply(lambda params, x: line(params, x)[:, 0], PARAMS, jnp.ones((50, 3)))

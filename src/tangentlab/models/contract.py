@@ -63,7 +63,11 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     original, traced = apply, jax.jit(apply)  # once for every pass
     apply = compiled(traced, runs_once=True)
     for batch in (rows, first):
-        _check_output(jax.eval_shape(traced, params, batch), batch_size("x", batch))
+        try:
+            _check_shape(traced, params, batch)
+        except Exception:
+            _check_shape(traced, params, x)  # says the same of what was passed
+            raise
     outputs = apply(params, rows)
     if isinstance(outputs, Tracer):
         return
@@ -123,7 +127,8 @@ def check_input_shape(x: AnyArray, input_shape: tuple[int, ...]) -> None:
     raise ValueError(f"`x` must have shape {wanted}, got {shape}: {fix}.")
 
 
-def _check_output(outputs: Any, num_rows: int) -> None:
+def _check_shape(apply: Apply, params: Params, x: Inputs) -> None:
+    outputs, num_rows = jax.eval_shape(apply, params, x), batch_size("x", x)
     if len(jax.tree.leaves(outputs)) != 1 or not hasattr(outputs, "shape"):
         raise ValueError(
             "`apply` must return one array (n, c), got a pytree "
