@@ -7,6 +7,7 @@ Advance = Callable[[int], None]
 """Call it with the number of units just finished."""
 
 _WINDOW = 600.0  # seconds over which speed is estimated: one unit may take minutes
+_NARROW = 110  # columns of a terminal that all of a line with a note takes, about
 
 
 @contextmanager
@@ -20,6 +21,8 @@ def progress_bar(
     note: Callable[[], str] = str,
 ) -> Iterator[Advance]:
     """A bar with count, rate, elapsed and remaining time, on standard error; it stays.
+
+    Where a note would not fit the line, the bar itself and the elapsed time give way.
 
     Args:
         title: What is being done.
@@ -44,17 +47,18 @@ def progress_bar(
         TimeRemainingColumn,
     )
 
+    console = Console(stderr=True)
+    narrow = console.width < _NARROW and note() != ""
     columns = [
-        TextColumn("{task.description:<16}"),
-        BarColumn(bar_width=16),
+        TextColumn("{task.description}" if narrow else "{task.description:<16}"),
+        *([] if narrow else [BarColumn(bar_width=16)]),
         TextColumn("{task.fields[count]}"),
         TextColumn("{task.fields[rate]}"),
-        TimeElapsedColumn(),
+        *([] if narrow else [TimeElapsedColumn()]),
         TextColumn("left"),
         TimeRemainingColumn(),
         TextColumn("{task.fields[note]}"),
     ]
-    console = Console(stderr=True)
     with Progress(*columns, console=console, speed_estimate_period=_WINDOW) as bar:
         count = f"{_count(done)}/{_count(total)}"
         number = bar.add_task(

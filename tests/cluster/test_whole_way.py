@@ -94,8 +94,11 @@ def test_status_tells_of_the_cluster_while_it_works(found, capsys):
     assert f"dashboard  {here}" in printed and "tiles/s" in printed
 
 
-def test_one_bar_shows_tiles_rate_time_workers_and_retries(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "160")
+@pytest.mark.parametrize("columns", ["80", "160"])
+def test_one_bar_shows_tiles_rate_time_workers_and_retries(
+    columns, capsys, monkeypatch
+):
+    monkeypatch.setenv("COLUMNS", columns)
     state = State(3, 2, "http://127.0.0.1:8787/status")
     with progress_bar(
         "Gram matrix", 8, show=True, done=2, unit="tiles", note=state.describe
