@@ -47,19 +47,21 @@ def test_dask_that_is_not_installed_is_asked_for(monkeypatch):
         check_cluster("local:2")
 
 
-def test_a_scheduler_that_does_not_answer(monkeypatch):
-    monkeypatch.setattr("tangentlab.cluster.links.CONNECT", 1)
+def test_a_scheduler_that_does_not_answer(monkeypatch, caplog):
+    monkeypatch.setattr("tangentlab.cluster.addresses._SILENCE", 0.1)
+    monkeypatch.setattr("tangentlab.cluster.addresses.CONNECT", 1)
     with socket.socket() as bound:  # nobody listens
         bound.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{bound.getsockname()[1]}"
         with pytest.raises(OSError, match="No scheduler answers at .*`dask scheduler"):
             with linked(address):
                 pass
+    assert f"Waiting up to 1 s for the scheduler at {address}" in caplog.text
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"id": 1}'])
 def test_a_file_that_tells_of_no_scheduler(monkeypatch, tmp_path, content):
-    monkeypatch.setattr("tangentlab.cluster.links.CONNECT", 0.1)
+    monkeypatch.setattr("tangentlab.cluster.addresses.CONNECT", 0.1)
     path = tmp_path / "scheduler.json"
     if content is not None:
         path.write_text(content)

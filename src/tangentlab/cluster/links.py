@@ -1,20 +1,18 @@
 """What `cluster=` means: an address, a client, or `local:N`; and holding on to it."""
 
-import json
 import re
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
+from .addresses import address_of, connect
 from .local import LocalCluster
 from .within import OwnProcess
 
 PATIENCE = 300.0  # seconds without a scheduler, or without a worker
-CONNECT = 30  # seconds that a scheduler has to answer a first time
 Local = OwnProcess | LocalCluster
 _LOCAL = re.compile(r"local:([1-9][0-9]*)")
 _HOST = r"(?:[^/:\s\[\]]+|\[[0-9a-fA-F:.]+(?:%\w+)?\])"  # the latter as of IPv6
@@ -123,7 +121,7 @@ class Link:
             self.client.close(timeout=1)
         while time.monotonic() < end:
             try:
-                self._address = _address_of(self._named)
+                self._address = address_of(self._named)
                 self.client = Client(
                     self._address,
                     timeout=5,
@@ -180,9 +178,9 @@ def linked(cluster: Any) -> Iterator[Link]:
             yield cluster
             return
         if isinstance(cluster, str):
-            link = Link(_client(cluster), owned=True, named=cluster)
+            link = Link(connect(cluster), owned=True, named=cluster)
         elif isinstance(cluster, Local):
-            link = Link(_client(cluster.open()), owned=True, local=cluster)
+            link = Link(connect(cluster.open()), owned=True, local=cluster)
         else:
             link = Link(cluster, owned=False)
         try:
@@ -263,33 +261,3 @@ def check_cluster(cluster: Any) -> None:
 def _is_address(cluster: Any) -> bool:
     text = cluster if isinstance(cluster, str) else ""
     return bool(_LOCAL.fullmatch(text) or _ADDRESS.fullmatch(text))
-
-
-def _client(named: str) -> Any:
-    from distributed import Client
-
-    address = _address_of(named)
-    try:
-        return Client(address, timeout=CONNECT, set_as_default=False)
-    except OSError as error:
-        raise OSError(
-            f"No scheduler answers at {address} ({error}). Start one with `dask "
-            'scheduler --host 127.0.0.1`, or use `cluster="local:2"`.'
-        ) from error
-
-
-def _address_of(named: str) -> str:
-    """A scheduler's address, from the file where it writes that, if one is named."""
-    if not named.endswith(".json"):
-        return named
-    end = time.monotonic() + CONNECT
-    while True:
-        try:
-            return json.loads(Path(named).read_text())["address"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            if time.monotonic() > end:
-                raise OSError(
-                    f"{named} tells of no scheduler ({error!r}). Start one with `dask "
-                    f"scheduler --scheduler-file {named}`."
-                ) from error
-        time.sleep(0.1)
