@@ -68,7 +68,7 @@ def test_memory_bounds_tiles_or_is_refused():
     large = cutting.cut(CONV, ("ntk",), batches, 8_000_000, kept=True)
     assert small.rows * small.columns < large.rows * large.columns
     np.testing.assert_allclose(CONV.ntk(X, memory=80_000), CONV.ntk(X), rtol=1e-12)
-    message = "does not fit 9.31e-07 GiB: .* or write `nngp` or `ntk` to disk with"
+    message = "does not fit 0.977 KiB: .* or write `nngp` or `ntk` to disk with"
     with pytest.raises(ValueError, match=message):
         CONV.ntk(X, memory=1000)
     with pytest.raises(ValueError, match="whole number of bytes above 0, got 0"):

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import tangentlab as tl
+from tangentlab._quantities import bytes_in_words, flops_in_words
 from tangentlab.kernels.features import Whole
 from tangentlab.kernels.preparing import job_of, prepare
-from tangentlab.kernels.preview.quantities import bytes_in_words, flops_in_words
 from tangentlab.kernels.request import Request
 from tests.networks import dense_apply, dense_params
 
@@ -193,7 +193,7 @@ def test_long_names_are_shortened_in_the_middle():
 
 
 def test_too_many_samples_for_the_memory_raise():
-    with pytest.raises(ValueError, match=r"does not fit 0.931 GiB: at least 2.* GiB"):
+    with pytest.raises(ValueError, match=r"does not fit 954 MiB: at least 2.* GiB"):
         tl.plan_gram(*lenet(), 60_000, memory=10**9)
 
 

@@ -112,7 +112,7 @@ def test_chunks_divide_panels_evenly():
 
 def test_a_plan_that_does_not_fit_says_so():
     with pytest.raises(
-        ValueError, match="does not fit .* GiB: at least .* at a time.$"
+        ValueError, match="does not fit .* [KM]iB: at least .* at a time.$"
     ):
         _plan(20000, 1000)
 

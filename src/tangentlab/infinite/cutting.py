@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 
+from .._quantities import bytes_in_words
 from ..kernels.compat import body_of
 from ..kernels.planning import backend, free_memory
 from .compiled import Kinds, notes_of, pairs_of
@@ -74,10 +75,10 @@ def cut(
     room = (memory - fixed) // _ARRAYS
     if room < max(pair, own):
         raise ValueError(
-            f"This kernel does not fit {_gigabytes(memory)}: "
-            f"{_gigabytes(fixed + _ARRAYS * max(pair, own))} are needed, of which "
-            f"{_gigabytes(fixed)} for examples, what is kept of them, and the result. "
-            "Allow more with `memory=`, compute fewer samples at a time"
+            f"This kernel does not fit {bytes_in_words(memory)}: "
+            f"{bytes_in_words(fixed + _ARRAYS * max(pair, own))} are needed, of which "
+            f"{bytes_in_words(fixed)} for examples, what is kept of them, and the "
+            "result. Allow more with `memory=`, compute fewer samples at a time"
             + (", or write `nngp` or `ntk` to disk with `store=`." if kept else ".")
         )
     where = backend()
@@ -185,7 +186,3 @@ def _array_sizes(traced: Any) -> list[int]:
         for part in equation.params.values():
             sizes += _array_sizes(part) if hasattr(part, "eqns") else []
     return sizes
-
-
-def _gigabytes(count: int) -> str:
-    return f"{count / 2**30:.3g} GiB"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import jax
 
+from .._quantities import bytes_in_words
 from .features import Feature, Source
 from .packing import Packed, Pass, Problem, finest, pack
 
@@ -139,10 +140,10 @@ def plan(
     least = fixed + 2 * max(finest(source, f, problem) for f in features)
     to_disk = largest is None and not problem.full
     raise ValueError(
-        f"This Gram matrix does not fit {_gigabytes(memory)}: at least "
-        f"{_gigabytes(least)} are needed, of which {_gigabytes(fixed)} for the result "
-        "and one batch on its way through "
-        "the network. Allow more with `memory=`, or compute fewer samples at a time"
+        f"This Gram matrix does not fit {bytes_in_words(memory)}: at least "
+        f"{bytes_in_words(least)} are needed, of which {bytes_in_words(fixed)} for the "
+        "result and one batch on its way through the network. Allow more with "
+        "`memory=`, or compute fewer samples at a time"
         + (", or write the result to disk with `store=`." if to_disk else ".")
     )
 
@@ -163,14 +164,10 @@ def check_room(made: Plan, problem: Problem, num: int) -> None:
         return
     raise ValueError(
         f"{num} Gram matrices, one for each parameter, do not fit "
-        f"{_gigabytes(made.memory)}: at least {_gigabytes(needed)} are needed. Compute "
-        "fewer samples at a time, or the kernel of some parameters with `tl.gram` and "
-        "`trainable=`."
+        f"{bytes_in_words(made.memory)}: at least {bytes_in_words(needed)} are needed. "
+        "Compute fewer samples at a time, or the kernel of some parameters with "
+        "`tl.gram` and `trainable=`."
     )
-
-
-def _gigabytes(count: int) -> str:
-    return f"{count / 2**30:.3g} GiB"
 
 
 def _pack(

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 from jaxtyping import Array
 
+from ..._quantities import bytes_in_words
 from ..._types import AnyArray
 from ..packing import Problem
 from ..planning import backend
-from ..preview.quantities import bytes_in_words
 
 _CHUNK_BYTES = {"cpu": 2**25, "gpu": 2**33}  # a CPU's caches want small chunks
 _FEW = 8  # examples, below which reading the weights costs more than using them

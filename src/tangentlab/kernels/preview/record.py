@@ -3,8 +3,8 @@
 import html
 from dataclasses import dataclass
 
+from ..._quantities import bytes_in_words, flops_in_words
 from ..request import Precision
-from .quantities import bytes_in_words, flops_in_words
 
 _WIDTH = 100  # columns of a printed table
 _GAP = "  "
