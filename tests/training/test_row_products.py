@@ -19,7 +19,11 @@ from tests.training.problems import assert_same, binary_tasks, in_float64
 KEY = jax.random.key(3)
 RECIPE = tl.Recipe(epochs=2, batch_size=6, learning_rate=0.05)
 FEW = Few(63, 63)
-WAYS = {"rows": FEW, "parts": Few(63, 63, 4), "values": FEW._replace(values_only=True)}
+WAYS = {
+    "rows": FEW,
+    "parts": Few(63, 63, columns=4),
+    "squares": Few(63, 63, rows=3, columns=4, excess=99),
+}
 LAYOUTS = [
     ("NHWC", "HWIO", "NHWC"),
     ("NCHW", "OIHW", "NCHW"),
@@ -34,8 +38,9 @@ STRIDES, DILATIONS = ((1, 1), (2, 1), (1, 3)), ((1, 1), (2, 3))
 # Parts of a row have everything that whole rows have, and more: they meet every case.
 CASES = [
     *itertools.product(["parts"], STRIDES, DILATIONS, PADDINGS),
-    *itertools.product(["rows", "values"], STRIDES[1:], DILATIONS[1:], ["uneven"]),
-    *itertools.product(["rows", "values"], STRIDES[:1], DILATIONS[:1], ["same"]),
+    *itertools.product(["squares"], STRIDES, DILATIONS, PADDINGS),
+    *itertools.product(["rows"], STRIDES[1:], DILATIONS[1:], ["uneven"]),
+    *itertools.product(["rows"], STRIDES[:1], DILATIONS[:1], ["same"]),
 ]
 
 
@@ -82,7 +87,7 @@ def test_a_convolution_is_equal_in_value_and_gradients(way, stride, dilation, pa
 
     rewritten = with_row_products(convolve, WAYS[way])
     assert convolutions(convolve, x, weight) == 1
-    assert convolutions(rewritten, x, weight) == 0  # of the values
+    assert convolutions(rewritten, x, weight) == 0
 
     @jax.jit
     def both(x, weight):
@@ -110,12 +115,12 @@ def test_wide_and_grouped_convolutions_and_rows_of_pixels_stay_as_they_are():
     assert count((1, 8, 8, 4), (3, 3, 4, 64)) == 1  # many channels
     assert count((1, 8, 60, 4), (3, 3, 4, 8)) == 1  # wide images, a small window
     assert count((1, 8, 8, 4), (3, 3, 2, 8), groups=2) == 1
-    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, columns=9)) == 1
+    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, least=9)) == 1
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(3, 8)) == 1
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 7)) == 1
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, channels_least=5)) == 1
-    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, columns=8)) == 0
-    assert count((1, 8, 60, 4), (3, 3, 4, 8), Few(4, 8, neighbors=6)) == 0
+    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, least=8)) == 0
+    assert count((1, 8, 60, 4), (3, 3, 4, 8), Few(4, 8, columns=6)) == 0
 
 
 def test_derivatives_of_the_author_stay_and_checkpoints_are_kept():
@@ -181,16 +186,24 @@ def test_lenets_trained_together_on_an_accelerator_are_those_of_a_cpu(accelerate
     assert_same(together, alone)
 
 
-@pytest.mark.parametrize("prepare", [for_one, for_many])
-def test_a_cpu_keeps_convolutions_of_narrow_images(prepare):
-    model = tl.models.lenet((8, 8, 1))
+@pytest.mark.parametrize("prepare, side", [(for_one, 7), (for_many, 8)])
+def test_a_cpu_keeps_convolutions_of_narrow_images(prepare, side):
+    model = tl.models.lenet((side, side, 1))
     params = in_float64(model.init(KEY))
-    x = jnp.ones((2, 8, 8, 1))
+    x = jnp.ones((2, side, side, 1))
     prepared = prepare(lambda start: model)(params)
     assert convolutions(prepared.apply, params, x) == 2
 
 
-def test_a_cpu_finds_values_of_a_first_convolution_by_products():
+def test_a_cpu_keeps_convolutions_of_small_windows():
+    model = tl.models.resnet18((16, 16, 3), width=4)
+    params, x = model.init(KEY), jnp.ones((2, 16, 16, 3), jnp.float32)
+    prepared = for_one(lambda start: model)(params)
+    both = [convolutions(m.apply, params, x) for m in (model, prepared)]
+    assert both[0] == both[1] > 0
+
+
+def test_a_cpu_finds_a_first_convolution_by_products():
     model = tl.models.lenet((16, 16, 3))
     params = in_float64(model.init(KEY))
     x = jax.random.normal(KEY, (2, 16, 16, 3), jax.tree.leaves(params)[0].dtype)
