@@ -19,7 +19,7 @@ from jax.core import Tracer
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_Options = dict[str, str | bool | int]
+_Options = dict[str, Any]
 _NO_SEARCH: _Options = {"xla_gpu_enable_triton_gemm": False}
 _FIRST_FOUND: _Options = {**_NO_SEARCH, "xla_gpu_autotune_level": 0}
 
