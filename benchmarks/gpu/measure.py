@@ -19,11 +19,11 @@ _BLOCK = 512
 _COMPILED: list[tuple[float, float]] = []  # when JAX traced or compiled
 
 
-def _watch(event: str, seconds: float, **details: object) -> None:
-    del details
+def _watch(event: str, duration_secs: float, **kwargs: str | int) -> None:
+    del kwargs
     if event.startswith("/jax/core/compile/"):
         now = time.perf_counter()
-        _COMPILED.append((now - seconds, now))
+        _COMPILED.append((now - duration_secs, now))
 
 
 def _covered(spans: list[tuple[float, float]]) -> float:
