@@ -87,10 +87,14 @@ class Processes:
         # What comes before its first unit belongs to a test before this one.
         return [event for event in told if event[0] >= first.get(event[1], math.inf)]
 
-    def in_mid_tile(self):
-        """Whether some tile was begun, and is not written."""
-        begun = {tile for *_, what, tile in self.events() if what == "begins"}
-        wrote = {tile for *_, what, tile in self.events() if what == "wrote"}
+    def in_mid_tile(self, number=None):
+        """Whether some tile was begun, by this worker, and is not written."""
+        events = self.events()
+        if number is not None:
+            own = str(self.workers[number].pid)
+            events = [event for event in events if event[1] == own]
+        begun = {tile for *_, what, tile in events if what == "begins"}
+        wrote = {tile for *_, what, tile in events if what == "wrote"}
         return bool(begun - wrote)
 
     def close(self):

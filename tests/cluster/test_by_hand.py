@@ -99,7 +99,7 @@ def test_encryption_as_the_page_tells_it(tmp_path, monkeypatch):
     typed = Terminal(tmp_path, _at(port, block))
     try:
         typed.finish()
-        monkeypatch.setattr("tangentlab.cluster.links.CONNECT", 3)
+        monkeypatch.setattr("tangentlab.cluster.addresses.CONNECT", 3)
         with pytest.raises(OSError, match="No scheduler answers"):  # uncertified
             with linked(f"tcp://127.0.0.1:{port}"):
                 pass

@@ -207,6 +207,7 @@ class _Run:
         if not is_lost_work(error):
             raise error
         if unit is not None:
+            _log.warning("Worker %s lost a unit: %r", address, error)
             self._count(self.losses, unit, _LOSSES, repr(error))
             self._lose_unit(future, unit)
             return
