@@ -5,7 +5,8 @@ one. On an H200 that took 60 s for the Gram matrix of a ResNet18 and 26 s in pla
 for an epoch of 32 LeNets, and the vendor's products, which are asked for here, were as
 fast. Steps of small MLPs take a sixth longer with them, less in 100 epochs than the
 search takes. Among the vendor's convolutions it searches too: that is worth its time
-where a program runs for long, and takes four of five seconds where one runs once.
+where a program runs for long, not where it runs once. The programs that check a
+ResNet18 compile in 1.6 s without, and in 4.5 with it.
 """
 
 from collections.abc import Callable
