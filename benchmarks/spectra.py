@@ -20,6 +20,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ import scipy.sparse.linalg
 
 import tangentlab as tl
 
-_PANEL = 4096  # rows of the kernel that are made at once
+_TILE = 4096  # side of the tiles in which the kernel is made
 _PLACE = Path(__file__).parent
 _BEGIN, _END = "<!-- bench-spectra -->", "<!-- /bench-spectra -->"
 _USUAL = {"cpu": (4000, 100), "gpu": (60_000, 1000)}  # n and leading pairs
@@ -87,13 +88,28 @@ def _kernel(options: argparse.Namespace) -> jax.Array:
     F = jax.random.normal(jax.random.key(0), (n, width), jnp.float32)
     F = F * weights.astype(jnp.float32)[None]
     F = F.at[:, 0].set(1.0)  # a leading mode of one sign, as kernels have
-    highest = jax.lax.Precision.HIGHEST
-    strips = [
-        jnp.matmul(F[at : at + _PANEL], F.T, precision=highest)
-        for at in range(0, n, _PANEL)
-    ]
-    K = jnp.concatenate(strips)
-    return (K + K.T) / 2 + 1e-3 * jnp.eye(n, dtype=jnp.float32)
+    K, side = jnp.zeros((n, n), jnp.float32), min(n, _TILE)
+    for row in range(0, n, side):
+        for column in range(0, row + 1, side):
+            K = _with_tile(K, F, row, column, side)
+    return K
+
+
+@partial(jax.jit, donate_argnums=0, static_argnums=4)
+def _with_tile(
+    K: jax.Array, F: jax.Array, row: int, column: int, side: int
+) -> jax.Array:
+    """Write a tile and its mirror image; the last tiles are moved back to fit.
+
+    In place: a decomposition needs most of the device's memory, and in one piece.
+    """
+    rows, columns = (jnp.minimum(at, len(K) - side) for at in (row, column))
+    left, right = (jax.lax.dynamic_slice_in_dim(F, at, side) for at in (rows, columns))
+    tile = jnp.matmul(left, right.T, precision=jax.lax.Precision.HIGHEST)
+    middle = (tile + tile.T) / 2 + 1e-3 * jnp.eye(side, dtype=tile.dtype)
+    tile = jnp.where(rows == columns, middle, tile)
+    K = jax.lax.dynamic_update_slice(K, tile, (rows, columns))
+    return jax.lax.dynamic_update_slice(K, tile.T, (columns, rows))
 
 
 def _full(K: Any, options: argparse.Namespace) -> tl.Spectrum:

@@ -15,6 +15,7 @@ from tangentlab.models import ModelName
 
 _KEY = jax.random.key(0)
 _GRID = (0, 1, 2, 4, 9, 19, 49, 99, 199, 499, 999)  # eigenfunctions of the paper
+_COUNTS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 Row = dict[str, Any]
 
 
@@ -176,19 +177,22 @@ def spaces(options: Options) -> Iterator[Row]:
 
 
 def growth(options: Options) -> Iterator[Row]:
-    """Cost of a task against the number of tasks."""
-    counts = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-    largest = options.tasks or 1024
+    """Cost of a network's task against the number of tasks."""
     networks: tuple[tuple[ModelName, int], ...] = (("mlp", 256), ("lenet", 32))
     for name, most in networks:
-        for num in (c for c in counts if c <= min(most, largest)):
+        for num in (c for c in _COUNTS if c <= min(most, options.tasks or most)):
             made = problem(name, options, num)
             epochs = options.epochs or (6 if _on_cpu() else 4)
             whole, each = timed_training(made.model, made, epochs, together=True)
             yield made.row(f"{name} network", epochs, seconds=whole, epoch=each)
+
+
+def growth_linear(options: Options) -> Iterator[Row]:
+    """Cost of a linearized LeNet's task against the number of tasks."""
+    largest = options.tasks or max(_COUNTS)
     made = problem("lenet", options, largest)
     _, K = _gram(made)
-    for num in (c for c in counts if c <= largest):
+    for num in (c for c in _COUNTS if c <= largest):
         some, epochs = made._replace(tasks=made.tasks[:num]), options.epochs or 20
         found = _dual(some, K, epochs)
         row = {**found, "epoch": found["seconds"] / epochs}
@@ -225,4 +229,5 @@ CASES: dict[str, Callable[[Options], Iterator[Row]]] = {
     "network-resnet18": network("resnet18", 1),
     "experiment": experiment,
     "growth": growth,
+    "growth-linear": growth_linear,
 }

@@ -16,7 +16,7 @@ def draw(rows: list[dict[str, Any]], file: Path) -> None:
     """Draw the figure, if anything was measured for it."""
     import matplotlib.pyplot as plt
 
-    rows = [row for row in rows if row["case"] == "growth"]
+    rows = [row for row in rows if row["case"].startswith("growth")]
     panels = sorted({(row["device"], row["data"], row["n"]) for row in rows})
     if not panels:
         return
