@@ -54,6 +54,20 @@ def test_float32_is_refined_beyond_its_own_rounding(
     assert errors.max() <= 1e-6 * known.eigenvalues[min(refined, 300 // 16)]
 
 
+def test_a_device_without_room_says_what_to_do(as_on_a_gpu, monkeypatch):
+    said = ["RESOURCE_EXHAUSTED: Unable to allocate workspace", "INTERNAL: else"]
+
+    def full(_):
+        raise jax.errors.JaxRuntimeError(said[0])
+
+    monkeypatch.setattr(device, "_vectors", full)
+    with pytest.raises(MemoryError, match=r"of 60 rows.*leading pairs.*TF_GPU"):
+        tl.spectrum(jnp.eye(60))
+    said.pop(0)
+    with pytest.raises(jax.errors.JaxRuntimeError, match="else"):
+        tl.spectrum(jnp.eye(60))
+
+
 def test_vectors_are_orthonormal_with_signs_fixed(as_on_a_gpu):
     K = jnp.asarray(Rotated(np.repeat(decay(100, 1.0), 2)).dense(), jnp.float32)
     found = tl.spectrum(K, method="dense")

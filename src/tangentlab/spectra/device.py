@@ -41,11 +41,14 @@ def device_pairs(K: Float[Array, "n n"], num: int, epsilon: float) -> Solution:
 
     Returns:
         The pairs, with vectors on the device in the matrix's dtype, at least float32.
+
+    Raises:
+        MemoryError: If the device has no piece of memory that is large enough.
     """
     with jax.enable_x64(True), jax.default_device(next(iter(K.devices()))):
         _check(K, epsilon)
         X, lam = _leading(K, epsilon)
-        V = _vectors(_flattened(K, X, lam))
+        V = _decomposed(_flattened(K, X, lam))
         lam, residuals = np.empty(len(V)), np.empty(len(V))
         first = len(V) - X.shape[1]  # eigenvalues ascend: the leading ones come last
         for at in blocks(len(V), _PANEL):
@@ -122,6 +125,21 @@ def _lowered(
     part = jax.lax.dynamic_slice_in_dim(X, start, size)
     lowered = (strip - (part * excess[None]) @ X.T).astype(jnp.float32)
     return jax.lax.dynamic_update_slice_in_dim(made, lowered, start, axis=0)
+
+
+def _decomposed(A: Array) -> Array:
+    n, gigabytes = len(A), 4 * A.nbytes / 1e9
+    try:
+        return jax.block_until_ready(_vectors(A))
+    except jax.errors.JaxRuntimeError as error:
+        if "RESOURCE_EXHAUSTED" not in str(error):
+            raise
+        raise MemoryError(
+            f"The device has no room to decompose a matrix of {n:,} rows: beside the "
+            f"matrix it takes {gigabytes:.0f} GB in one piece. Ask for leading pairs "
+            "alone (method='krylov'), free other arrays, or keep memory from being cut "
+            "up with TF_GPU_ALLOCATOR=cuda_malloc_async in the environment."
+        ) from error
 
 
 @partial(jax.jit, donate_argnums=0)
