@@ -1,6 +1,8 @@
 """Unfinished runs are gone on with, by one process at a time."""
 
 import json
+import os
+import time
 
 import numpy as np
 import pytest
@@ -48,6 +50,23 @@ def test_a_resumed_run_finds_what_it_wrote_and_ends_as_one_run(tmp_path):
         "early.npz",
         "late.npz",
     }
+
+
+def test_the_time_of_a_resumed_run_is_that_of_all_its_attempts(tmp_path):
+    folder = break_off(tmp_path)
+    for _ in range(2):  # interrupted twice, each time an hour after it began
+        later = time.time() + 3600
+        os.utime(folder.path / "early.npz", (later, later))
+        with (
+            pytest.raises(Stop),
+            store.create(tmp_path, "walk", Walk(), resume=True) as folder,
+        ):
+            folder.save_arrays("early", a=np.array(2.0))
+            raise Stop
+    with store.create(tmp_path, "walk", Walk(), resume=True) as folder:
+        pass
+    spent = store.open_run(folder.final, CONFIGS).manifest["wall_seconds"]
+    assert 7199 <= spent < 7300
 
 
 def test_what_was_saved_before_an_interruption_may_be_saved_again(tmp_path):

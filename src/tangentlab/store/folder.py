@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from io import FileIO
 from pathlib import Path
 from typing import Any
@@ -201,19 +202,30 @@ def _open(
 
 
 def _manifest(path: Path, command: str) -> dict[str, Any]:
-    """That of a new run; a run that goes on keeps its own and notes the time."""
+    """That of a new run; a run that goes on keeps its own and notes the times."""
     manifest = start_manifest(command)
     if not (path / MANIFEST).is_file():
         return manifest
     before = parse_json(read_text(path / MANIFEST), where=str(path / MANIFEST))
     kept = {name: before[name] for name in ("command", "started") if name in before}
     resumed = [*before.get("resumed", []), manifest["started"]]
-    return {**manifest, **kept, "resumed": resumed}
+    earlier = before.get("earlier_seconds", 0) + _last_attempt(path, before)
+    return {**manifest, **kept, "resumed": resumed, "earlier_seconds": earlier}
+
+
+def _last_attempt(path: Path, manifest: dict[str, Any]) -> float:
+    """Seconds from its start to the last file it wrote; nobody saw it end."""
+    starts = [manifest.get("started"), *manifest.get("resumed", [])]
+    if starts[-1] is None:
+        return 0.0
+    files = (file for file in path.rglob("*") if file.is_file() and file.name != LOCK)
+    last = max(file.stat().st_mtime for file in files)
+    return round(max(0.0, last - datetime.fromisoformat(starts[-1]).timestamp()), 3)
 
 
 def _finish(folder: RunFolder, manifest: dict[str, Any], seconds: float) -> None:
     manifest["ended"] = now().isoformat(timespec="seconds")
-    manifest["wall_seconds"] = round(seconds, 3)
+    manifest["wall_seconds"] = round(manifest.get("earlier_seconds", 0) + seconds, 3)
     write_json(folder.path / MANIFEST, manifest)
     shutil.rmtree(folder.work, ignore_errors=True)
     (folder.path / LOCK).unlink()

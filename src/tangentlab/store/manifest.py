@@ -22,7 +22,8 @@ def start_manifest(command: str) -> dict[str, Any]:
         command: The command line, as one would type it again.
 
     Returns:
-        The manifest; `ended` and `wall_seconds` are None until the run ends.
+        The manifest; `ended` and `wall_seconds` are None until the run ends. A run that
+        was interrupted counts the seconds of all its attempts.
     """
     return {
         "tangentlab": __version__,
