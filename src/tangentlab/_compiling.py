@@ -53,16 +53,17 @@ def compiled(
     return call
 
 
-def compile_lowered(lowered: Any) -> Any:
+def compile_lowered(lowered: Any, *, runs_once: bool = False) -> Any:
     """Compile what was traced.
 
     Args:
         lowered: What `jax.jit(f).lower` returns.
+        runs_once: Do not search for fast programs at all.
 
     Returns:
         The compiled function.
     """
-    return lowered.compile(compiler_options=_compiler_options())
+    return lowered.compile(compiler_options=_compiler_options(runs_once))
 
 
 @cache

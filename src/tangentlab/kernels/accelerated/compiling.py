@@ -15,14 +15,16 @@ from ..._compiling import compile_lowered
 _THREADS = 8
 
 
-def ahead(function: Callable[..., Any], *args: Any) -> None:
+def ahead(function: Callable[..., Any], *args: Any, runs_once: bool = False) -> None:
     """Start to compile a function for arguments like these.
 
     Args:
         function: The result of `jax.jit`.
         *args: Arguments, or what `jax.eval_shape` says of them.
+        runs_once: It is called but once, not worth a search for fast programs; so
+            compiled is what `call_once` calls.
     """
-    _request(function, args)
+    _request(function, args, runs_once)
 
 
 def call(function: Callable[..., Any], *args: Any) -> Any:
@@ -35,15 +37,28 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
     Returns:
         What it returns.
     """
-    return _request(function, args).result()(*args)
+    return _request(function, args, runs_once=False).result()(*args)
 
 
-def _request(function: Callable[..., Any], args: Any) -> Future:
+def call_once(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function that is called but once, compiled before or now.
+
+    Args:
+        function: The result of `jax.jit`.
+        *args: Arguments, numpy or JAX arrays.
+
+    Returns:
+        What it returns.
+    """
+    return _request(function, args, runs_once=True).result()(*args)
+
+
+def _request(function: Callable[..., Any], args: Any, runs_once: bool) -> Future:
     leaves, tree = jax.tree.flatten(args)
     shapes = tuple((leaf.shape, leaf.dtype) for leaf in leaves)
     config: Any = jax.config
     settings = config.jax_enable_x64, config.jax_default_device
-    return _compiled(function, tree, shapes, *settings)
+    return _compiled(function, tree, shapes, runs_once, *settings)
 
 
 @lru_cache(maxsize=1)
@@ -52,12 +67,14 @@ def _pool() -> ThreadPoolExecutor:
 
 
 @lru_cache(maxsize=256)
-def _compiled(function, tree, shapes, x64: bool, device: Any) -> Future:
+def _compiled(
+    function, tree, shapes, runs_once: bool, x64: bool, device: Any
+) -> Future:
     structs = [jax.ShapeDtypeStruct(shape, dtype) for shape, dtype in shapes]
     args = jax.tree.unflatten(tree, structs)
 
     def compile_it() -> Any:  # settings belong to a thread
         with jax.enable_x64(x64), jax.default_device(device):
-            return compile_lowered(function.lower(*args))
+            return compile_lowered(function.lower(*args), runs_once=runs_once)
 
     return _pool().submit(compile_it)

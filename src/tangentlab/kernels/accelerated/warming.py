@@ -47,7 +47,8 @@ def compile_ahead(
             _fill(setting, one, idle, layout, values, made[-1])
     probes = [jax.eval_shape(probing.some_of, m, setting.probes) for m in made]
     ahead(probing.some_of, made[0], setting.probes)
-    ahead(setting.exact_block(setting.features), values, probes[0], probes[-1])
+    block = setting.exact_block(setting.features)
+    ahead(block, values, probes[0], probes[-1], runs_once=True)
 
 
 def compile_network(
