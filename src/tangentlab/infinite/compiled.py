@@ -10,6 +10,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array, PyTree
 
+from ..kernels.host import handed_over
 from .flow import Batch
 from .inputs import cross_input, own_input
 from .layer import Layer
@@ -172,7 +173,7 @@ def cut_out(tree: PyTree, start: int, size: int) -> Any:
 
     def one(array):
         if isinstance(array, np.ndarray):
-            return jnp.asarray(array[start : start + size])
+            return handed_over(array[start : start + size])
         return _slice(array, np.int32(start), size)
 
     return jax.tree.map(one, tree)

@@ -216,7 +216,7 @@ def _features(
     for start in range(0, n, chunk):
         # The last chunk is moved back to be full; its first examples are done twice.
         at = min(start, n - chunk)
-        batch = [np.asarray(a)[at : at + chunk] for a in x]
+        batch = [host.handed_over(np.asarray(a)[at : at + chunk]) for a in x]
         made = function(job.values, batch)
         chunks.append([[_as_numpy(a)[start - at :] for a in arrays] for arrays in made])
     return [

@@ -6,10 +6,13 @@ and the Gram matrix is updated in place. Tile by tile all features are added up 
 the next tile is begun, so that a tile stays in cache.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import numpy as np
+from jaxtyping import Array
 
 from .._linalg import blocks
 from .pieces import Pieces, column_blocks
@@ -30,8 +33,28 @@ def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
     Returns:
         The array.
     """
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    raw = np.zeros(size + _ALIGNMENT, np.uint8)
+    return _aligned(np.zeros, shape, np.dtype(dtype))
+
+
+def handed_over(array: np.ndarray) -> Array:
+    """An array for JAX, which copies one that is not aligned a page at a time.
+
+    Args:
+        array: Any array, which must not change while the result is in use.
+
+    Returns:
+        The same numbers on the default device.
+    """
+    if jax.default_backend() == "cpu" and array.ctypes.data % _ALIGNMENT:
+        copy = _aligned(np.empty, array.shape, array.dtype)
+        np.copyto(copy, array)
+        array = copy
+    return jax.device_put(array)
+
+
+def _aligned(make: Any, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
+    size = math.prod(shape) * dtype.itemsize
+    raw = make(size + _ALIGNMENT, np.uint8)
     start = -raw.ctypes.data % _ALIGNMENT
     return raw[start : start + size].view(dtype).reshape(shape)
 
