@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tangentlab.cluster.references import refer
+from tangentlab.cluster.references import refer, refer_here
 from tests.networks import dense_apply
 
 
@@ -22,6 +22,30 @@ def test_a_closure_travels_as_a_saved_module():
     found = refer("apply", lambda x: x + local)
     assert not found.path and len(found.saved) < 2_000
     assert found.resolve()(1) == 4
+
+
+def test_a_worker_in_this_process_is_given_the_function_itself():
+    weights = np.zeros(2**22)  # which would be refused elsewhere
+
+    def apply(x):
+        return x @ weights
+
+    found = refer_here("apply", apply)
+    assert not found.path and not found.saved and found.resolve() is apply
+
+
+class Bare:
+    """A function that cannot be held weakly."""
+
+    __slots__ = ()
+
+    def __call__(self, x):
+        """One more."""
+        return x + 1
+
+
+def test_what_cannot_be_held_weakly_is_saved_for_it_too():
+    assert refer_here("apply", Bare()).resolve()(1) == 2
 
 
 def test_a_closure_over_gigabytes_is_refused():

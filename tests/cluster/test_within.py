@@ -9,6 +9,7 @@ import pytest
 
 import tangentlab as tl
 from tangentlab.cluster import linked, worker
+from tangentlab.kernels import verifying
 from tests.networks import dense_apply, dense_params
 
 PARAMS = dense_params(jax.random.key(0), (3, 4, 1))
@@ -32,6 +33,17 @@ def test_the_gram_matrix_is_that_of_a_plain_run(tmp_path, x):
     np.testing.assert_array_equal(np.asarray(there), np.asarray(plain))
     assert not worker._open  # its arrays are out of memory
     assert not (stored[1] / "inputs").exists()  # where they were found all the time
+
+
+def test_a_kernel_that_was_found_wrong_is_trusted_by_nobody(tmp_path, x, monkeypatch):
+    monkeypatch.setattr(verifying, "_mismatches", lambda *_: [0])
+
+    def apply(params, x):  # read for the first time
+        return dense_apply(params, x)
+
+    for options in ({"store": tmp_path, "cluster": "local:1"}, {}):
+        with pytest.raises(RuntimeError, match="differs from that of plain gradients"):
+            tl.gram(apply, PARAMS, x, **options)
 
 
 def test_it_is_this_process_and_only_loopback_is_listened_to():

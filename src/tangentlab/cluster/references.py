@@ -4,7 +4,7 @@ What can be imported there is named, and read from the worker's own files. Anyth
 else (a function of a notebook, a closure over a network's description, a task) is saved
 and sent. Arrays of any size do not go with it: where there is a folder that workers
 see, they are files there, written once and mapped by each worker; else they are
-refused.
+refused. A worker in this process is given the thing itself.
 """
 
 import importlib
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
+from weakref import WeakValueDictionary
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +26,7 @@ from .published import Array, is_plain, load_array, publish_array
 
 _MOST = 2**24  # bytes that are sent of one thing
 _SMALL = 2**16  # bytes of an array that goes with what holds it
+_here: WeakValueDictionary[str, Any] = WeakValueDictionary()  # by name
 
 
 @dataclass(frozen=True)
@@ -34,11 +37,13 @@ class Reference:
         path: `module:name`, where it can be imported; else empty.
         saved: What cloudpickle made of it, where it cannot.
         folder: Where its large arrays are; empty if it has them with it.
+        here: Its name in the memory of this process, if it does not leave it.
     """
 
     path: str = ""
     saved: bytes = b""
     folder: str = ""
+    here: str = ""
 
     def resolve(self) -> Any:
         """Find the function, or make it again.
@@ -46,6 +51,8 @@ class Reference:
         Returns:
             What was referred to.
         """
+        if self.here:
+            return _here[self.here]
         if not self.path:
             return _Unpickler(io.BytesIO(self.saved), self.folder).load()
         module, name = self.path.split(":")
@@ -97,6 +104,24 @@ def refer(
             "module that workers can import."
         )
     return Reference(saved=saved, folder="" if folder is None else str(folder))
+
+
+def refer_here(name: str, what: Any) -> Reference:
+    """Refer to a function for a worker in this process; nothing is saved.
+
+    Args:
+        name: Name of the argument, for messages.
+        what: The function. It is found as long as the caller holds it.
+
+    Returns:
+        The reference.
+    """
+    reference = Reference(here=uuid4().hex)
+    try:
+        _here[reference.here] = what
+    except TypeError:  # a kind of object that cannot be held weakly
+        return refer(name, what)
+    return reference
 
 
 def _saved(what: Any, folder: Path | None, known: Known) -> bytes:

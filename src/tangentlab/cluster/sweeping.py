@@ -7,7 +7,7 @@ message.
 import hashlib
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -97,9 +97,9 @@ class SweepRecipe:
     @property
     def key(self) -> str:
         """Names it."""
-        path, saved, folder = astuple(self.function)
-        content = f"{path} {folder} {self.wide} {self.versions} ".encode() + saved
-        return hashlib.sha256(content).hexdigest()[:32]
+        sent = self.function
+        facts = f"{sent.path} {sent.folder} {self.wide} {self.versions} "
+        return hashlib.sha256(facts.encode() + sent.saved).hexdigest()[:32]
 
     def open(self) -> "OpenSweep":
         """Get ready on a worker.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import jax
@@ -60,17 +61,21 @@ def verify(
             "fixed, `tl.jacobian` gives the exact Jacobian."
         )
     if all(np.isfinite(K).all() for K in kernels[0].values()):
-        trust(network, features)
+        network.source.verified.add((tuple(features), network.differentiated))
 
 
-def trust(network: Network, features: Sequence[Feature]) -> None:
-    """Take features for verified, as another process did with the same network.
+def trusting(network: Network, features: Sequence[Feature]) -> Network:
+    """Take features for verified, as the client does that asks for them.
 
     Args:
         network: The network.
         features: The features.
+
+    Returns:
+        The network; others that were read with it are not told.
     """
-    network.source.verified.add((tuple(features), network.differentiated))
+    verified = {(tuple(features), network.differentiated)}
+    return network._replace(source=replace(network.source, verified=verified))
 
 
 def _on_host(tree: Any) -> Any:

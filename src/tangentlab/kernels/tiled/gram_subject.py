@@ -20,11 +20,11 @@ from ...cluster.published import (
     publish,
     publish_here,
 )
-from ...cluster.references import Reference, refer
+from ...cluster.references import Reference, refer, refer_here
 from ...cluster.within import is_here
 from ..preparing import Prepared, prepare
 from ..request import Precision, Request
-from ..verifying import trust, verify
+from ..verifying import trusting, verify
 from .on_cluster import fill_on_cluster
 from .storing import GramMaker, fingerprint_of
 from .tiled_gram import TiledGram
@@ -68,8 +68,7 @@ class GramSubject:
         arrays = load(self.arrays, folder, check=False)
         request = self._request(None, None)
         made = _prepare(self.apply.resolve(), arrays, request, checked=True)
-        trust(made.network, made.features)
-        return made
+        return made._replace(network=trusting(made.network, made.features))
 
     def fingerprint(self, prepared: Prepared) -> dict[str, str]:
         """Hash what it is computed of; a published array is named by its hash.
@@ -166,14 +165,16 @@ def gram_on_cluster(
         The Gram matrix on disk.
     """
     folder = folder.resolve()
-    outputs: Any = request.outputs
-    if callable(outputs):
-        outputs = refer("outputs", outputs)
-    apply_there = refer("apply", apply)
     arrays = as_computed((params, x_1, x_2, request.scale))
     wide = jnp.result_type(float) == jnp.float64
     with ThreadPoolExecutor(2) as aside, started(cluster) as cluster:
-        publishing = aside.submit(_publish, arrays, folder, wide, is_here(cluster))
+        here = is_here(cluster)
+        sent = refer_here if here else refer
+        outputs: Any = request.outputs
+        if callable(outputs):
+            outputs = sent("outputs", outputs)
+        apply_there = sent("apply", apply)
+        publishing = aside.submit(_publish, arrays, folder, wide, here)
         prepared = _prepare(apply, arrays, request, checked=False)
         verifying = aside.submit(_verify, prepared, request, wide)
         with linked_meanwhile(cluster) as link:
