@@ -106,8 +106,7 @@ class Flatten(LinearLayer):
         Returns:
             What goes out.
         """
-        x = jnp.asarray(batch.x)
-        return Batch(x.reshape(len(x), -1))
+        return Batch(batch.x.reshape(len(batch.x), -1))  # on the host it stays there
 
     def propagate(self, covariance: Covariance, step: Step) -> Covariance:
         """Covariance after the layer: a mean, for each position has as many channels.
