@@ -2,10 +2,13 @@
 
 import pickle
 
+import jax
 import numpy as np
 import pytest
 
+from tangentlab.cluster.failures import is_lost_work
 from tangentlab.cluster.units import Unfit
+from tangentlab.kernels.tiled import resources
 from tangentlab.kernels.tiled.on_cluster import cut_units
 from tangentlab.kernels.tiled.resources import (
     backend_of,
@@ -46,6 +49,24 @@ def test_a_worker_with_too_little_room_is_unfit():
         Unfit, match="takes 100 bytes, it may use 99; start it with a l"
     ):
         check_room(100, 99)
+
+
+def test_the_room_of_a_gpu_is_its_memory(monkeypatch):
+    class Small:
+        def memory_stats(self):
+            return {"bytes_limit": 7}
+
+    monkeypatch.setattr(resources, "backend", lambda: "gpu")
+    assert resources.room() is None  # a device that does not tell, as here
+    monkeypatch.setattr(jax, "local_devices", lambda: [Small()])
+    assert resources.room() == 7
+
+
+@pytest.mark.parametrize(
+    ("said", "lost"), [("RESOURCE_EXHAUSTED: 5 GB", True), ("INTERNAL: no", False)]
+)
+def test_a_full_gpu_is_lost_work(said, lost):
+    assert is_lost_work(jax.errors.JaxRuntimeError(said)) is lost
 
 
 def test_gpus_that_nobody_uses_are_told():

@@ -1,6 +1,7 @@
 """`local:1`: a worker in the process that asks."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 import tangentlab as tl
 from tangentlab.cluster import linked, worker
-from tangentlab.kernels import verifying
+from tangentlab.kernels import engine, verifying
 from tests.networks import dense_apply, dense_params
 
 PARAMS = dense_params(jax.random.key(0), (3, 4, 1))
@@ -44,6 +45,31 @@ def test_a_kernel_that_was_found_wrong_is_trusted_by_nobody(tmp_path, x, monkeyp
     for options in ({"store": tmp_path, "cluster": "local:1"}, {}):
         with pytest.raises(RuntimeError, match="differs from that of plain gradients"):
             tl.gram(apply, PARAMS, x, **options)
+
+
+def test_a_second_call_compiles_nothing(tmp_path, x):
+    def apply(params, x):
+        return dense_apply(params, x)
+
+    misses = []
+    for name in ("first", "second"):
+        tl.gram(apply, PARAMS, x, store=tmp_path / name, cluster="local:1")
+        misses.append(engine._compiled.cache_info().misses)
+    assert misses[0] == misses[1]
+
+
+def test_calls_in_several_threads_do_not_take_each_others_arrays(tmp_path, x):
+    plain = np.asarray(tl.gram(dense_apply, PARAMS, x, store=tmp_path / "plain"))
+
+    def one(k):
+        store = tmp_path / str(k)
+        return np.asarray(
+            tl.gram(dense_apply, PARAMS, x, store=store, cluster="local:1")
+        )
+
+    with ThreadPoolExecutor(2) as pool:
+        for K in pool.map(one, range(4)):
+            np.testing.assert_array_equal(K, plain)
 
 
 def test_it_is_this_process_and_only_loopback_is_listened_to():

@@ -4,6 +4,8 @@ import asyncio
 import errno
 from typing import Any
 
+import jax
+
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
 
 
@@ -23,4 +25,6 @@ def is_lost_work(error: Any) -> bool:
     lost = CancelledError, KilledWorker, CommClosedError, TimeoutError, MemoryError
     if isinstance(error, (*lost, asyncio.CancelledError)):
         return True
+    if isinstance(error, jax.errors.JaxRuntimeError):
+        return "RESOURCE_EXHAUSTED" in str(error)  # of a GPU that others share, say
     return isinstance(error, OSError) and error.errno not in {None, *_FULL}

@@ -9,6 +9,7 @@ in its memory instead.
 import io
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import uuid4
 from weakref import WeakValueDictionary
 
 import jax
@@ -21,7 +22,7 @@ from .._hashing import hash_parts
 
 ROOM = "inputs"
 _SMALL = 2**16  # bytes of a file that is read, not mapped
-_here: WeakValueDictionary[str, np.ndarray] = WeakValueDictionary()  # by name
+_here: WeakValueDictionary[str, np.ndarray] = WeakValueDictionary()  # each call's own
 
 
 class Array(NamedTuple):
@@ -30,12 +31,12 @@ class Array(NamedTuple):
     Attributes:
         name: Hash of its shape, dtype and contents.
         dtype: Its type, which a file cannot always tell.
-        here: Whether there is no file.
+        here: What it is called in this process, if there is no file.
     """
 
     name: str
     dtype: str
-    here: bool = False
+    here: str = ""
 
     def path(self, folder: Path) -> Path:
         """The file of the array.
@@ -93,8 +94,8 @@ def publish_here(tree: PyTree) -> Published:
         What `load` reads.
     """
     leaves, structure = jax.tree.flatten(tree)
-    arrays = tuple(_named(leaf)._replace(here=True) for leaf in leaves)
-    _here.update(zip((array.name for array in arrays), leaves, strict=True))
+    arrays = tuple(_named(leaf)._replace(here=uuid4().hex) for leaf in leaves)
+    _here.update(zip((array.here for array in arrays), leaves, strict=True))
     return Published(structure, arrays)
 
 
@@ -222,7 +223,7 @@ def load_array(array: Array, folder: Path, *, check: bool) -> np.ndarray:
         FileNotFoundError: If it is missing.
     """
     if array.here:
-        return _here[array.name]
+        return _here[array.here]
     _check_room(folder)
     path = array.path(folder)
     if path.is_symlink() or not path.is_file():

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from typing import Any
 
 import jax
@@ -62,20 +61,6 @@ def verify(
         )
     if all(np.isfinite(K).all() for K in kernels[0].values()):
         network.source.verified.add((tuple(features), network.differentiated))
-
-
-def trusting(network: Network, features: Sequence[Feature]) -> Network:
-    """Take features for verified, as the client does that asks for them.
-
-    Args:
-        network: The network.
-        features: The features.
-
-    Returns:
-        The network; others that were read with it are not told.
-    """
-    verified = {(tuple(features), network.differentiated)}
-    return network._replace(source=replace(network.source, verified=verified))
 
 
 def _on_host(tree: Any) -> Any:

@@ -8,7 +8,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from io import FileIO
@@ -218,9 +218,12 @@ def _last_attempt(path: Path, manifest: dict[str, Any]) -> float:
     starts = [manifest.get("started"), *manifest.get("resumed", [])]
     if starts[-1] is None:
         return 0.0
-    files = (file for file in path.rglob("*") if file.is_file() and file.name != LOCK)
-    last = max(file.stat().st_mtime for file in files)
-    return round(max(0.0, last - datetime.fromisoformat(starts[-1]).timestamp()), 3)
+    last = start = datetime.fromisoformat(starts[-1]).timestamp()
+    for file in path.rglob("*"):
+        with suppress(FileNotFoundError):  # workers may still be writing
+            if file.is_file() and file.name != LOCK:
+                last = max(last, file.stat().st_mtime)
+    return round(last - start, 3)
 
 
 def _finish(folder: RunFolder, manifest: dict[str, Any], seconds: float) -> None:

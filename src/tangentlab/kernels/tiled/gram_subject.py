@@ -24,7 +24,7 @@ from ...cluster.references import Reference, refer, refer_here
 from ...cluster.within import is_here
 from ..preparing import Prepared, prepare
 from ..request import Precision, Request
-from ..verifying import trusting, verify
+from ..verifying import verify
 from .on_cluster import fill_on_cluster
 from .storing import GramMaker, fingerprint_of
 from .tiled_gram import TiledGram
@@ -67,8 +67,7 @@ class GramSubject:
         """
         arrays = load(self.arrays, folder, check=False)
         request = self._request(None, None)
-        made = _prepare(self.apply.resolve(), arrays, request, checked=True)
-        return made._replace(network=trusting(made.network, made.features))
+        return _prepare(self.apply.resolve(), arrays, request, checked=True)
 
     def fingerprint(self, prepared: Prepared) -> dict[str, str]:
         """Hash what it is computed of; a published array is named by its hash.
@@ -110,7 +109,10 @@ class GramSubject:
         """
         request = self._request(memory, None)
         with request.context():
-            made = GramMaker(prepared, request, folder, hashes, shared=True)
+            trusted = prepared.features  # the client verifies them
+            made = GramMaker(
+                prepared, request, folder, hashes, shared=True, trusted=trusted
+            )
             made.compile()
         return made
 

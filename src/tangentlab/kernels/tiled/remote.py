@@ -22,7 +22,7 @@ from ...cluster.units import Unfit
 from ..planning import backend
 from .folder import write_tile
 from .producing import Maker, keep_sound
-from .resources import check_room, memory_limit
+from .resources import check_room, room
 from .tiles import Place
 from .writing import written_meanwhile
 
@@ -156,7 +156,7 @@ class FolderRecipe:
                     "there as for the client; give it the same code and files"
                 )
             maker = self.subject.maker(prepared, found, self.memory, folder)
-        check_room(maker.manifest.plan.get("needed", 0), memory_limit())
+        check_room(maker.manifest.plan.get("needed", 0), room())
         return OpenFolder(maker, folder, self.wide)
 
     def _read(self, folder: Path) -> tuple[Any, dict[str, str]]:

@@ -42,6 +42,18 @@ def memory_limit() -> int | None:
     return int(_SHARE * limit) if limit and backend() == "cpu" else None
 
 
+def room() -> int | None:
+    """Bytes that a unit may take on this worker.
+
+    Returns:
+        Those of its limit, or of its GPU; None where neither is known.
+    """
+    if backend() == "cpu":
+        return memory_limit()
+    stats = jax.local_devices()[0].memory_stats()
+    return stats.get("bytes_limit") if stats else None
+
+
 def check_room(needed: int, limit: int | None) -> None:
     """Refuse a worker that the units of a folder do not fit.
 
@@ -55,7 +67,7 @@ def check_room(needed: int, limit: int | None) -> None:
     if limit is not None and needed > limit:
         raise Unfit(
             f"a unit of this folder takes {needed:,} bytes, it may use {limit:,}; "
-            "start it with a larger --memory-limit"
+            "start it with a larger --memory-limit, or on a larger GPU"
         )
 
 
