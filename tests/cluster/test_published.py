@@ -1,6 +1,8 @@
 """What is published beside the tiles is read as it was, or not at all."""
 
 import resource
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import jax.numpy as jnp
@@ -45,6 +47,23 @@ def test_in_this_process_arrays_are_found_as_long_as_somebody_holds_them(tmp_pat
     held["half"] = found["half"] = np.zeros(3)
     with pytest.raises(KeyError):
         load(published, tmp_path, check=True)
+
+
+def test_headers_are_parsed_one_at_a_time(tmp_path, monkeypatch):
+    """Two at once end in a SystemError of Python 3.11, now and then."""
+    published, inside, plain = publish(TREE, tmp_path), [], np.load
+
+    def watched(*args, **options):
+        inside.append(1)
+        assert len(inside) == 1
+        time.sleep(0.002)
+        inside.pop()
+        return plain(*args, **options)
+
+    monkeypatch.setattr(np, "load", watched)
+    with ThreadPoolExecutor(4) as pool:
+        done = [pool.submit(load, published, tmp_path, check=True) for _ in range(8)]
+        assert all(each.result().keys() == TREE.keys() for each in done)
 
 
 def test_equal_arrays_are_written_once(tmp_path):

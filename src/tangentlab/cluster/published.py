@@ -8,6 +8,7 @@ in its memory instead.
 
 import io
 from pathlib import Path
+from threading import Lock
 from typing import Any, NamedTuple
 from uuid import uuid4
 from weakref import WeakValueDictionary
@@ -22,6 +23,7 @@ from .._hashing import hash_parts
 
 ROOM = "inputs"
 _SMALL = 2**16  # bytes of a file that is read, not mapped
+_parsing = Lock()  # numpy parses headers by `ast`, of which Python 3.11 can do one
 _here: WeakValueDictionary[str, np.ndarray] = WeakValueDictionary()  # each call's own
 
 
@@ -232,7 +234,8 @@ def load_array(array: Array, folder: Path, *, check: bool) -> np.ndarray:
             "the same path."
         )
     mapped = "r" if path.stat().st_size > _SMALL else None
-    values = np.load(path, mmap_mode=mapped, allow_pickle=False)
+    with _parsing:
+        values = np.load(path, mmap_mode=mapped, allow_pickle=False)
     values = values.view(jnp.dtype(array.dtype))
     if check and hash_parts(values) != array.name:
         raise ValueError(
