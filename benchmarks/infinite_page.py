@@ -105,7 +105,8 @@ def _beside(lines: list[Line]) -> str:
             cells += [f"{_WANTED}", f"{ours['error']:.0e}", f"{peer['error']:.0e}"]
         table.append(_row(cells))
     told = sorted({f"{line['who']} with jax {line['jax']}" for line in lines})
-    when = max(line["when"] for line in lines)
+    times = sorted({line["when"] for line in lines})
+    when = " to ".join(dict.fromkeys((times[0], times[-1])))
     return "\n".join([title, "", *table, "", f"Measured {when}: {'; '.join(told)}."])
 
 

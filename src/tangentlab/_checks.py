@@ -98,3 +98,16 @@ def batch_size(name: str, x: Inputs) -> int:
             f"`{name}` is empty: got shapes {', '.join(map(str, shapes))}."
         )
     return n
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an accelerator had too little memory.
+
+    Args:
+        error: What was raised.
+
+    Returns:
+        True for XLA's own error of that kind.
+    """
+    ran = isinstance(error, jax.errors.JaxRuntimeError)
+    return ran and "RESOURCE_EXHAUSTED" in str(error)

@@ -6,10 +6,10 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
-import jax
 from rich.console import Console
 
 from .. import __version__, data, experiments
+from .._checks import is_out_of_memory
 from ..experiments.base import Experiment, draw, perform
 from ..kernels import gram_status
 from . import commands, gram, show, verifying
@@ -113,6 +113,5 @@ def _name_of(known: Mapping[str, Experiment], config_type: type) -> str:
 
 def _is_expected(error: Exception) -> bool:
     # Where the message alone helps: bad input, missing files, too little memory.
-    if isinstance(error, jax.errors.JaxRuntimeError):
-        return "RESOURCE_EXHAUSTED" in str(error)
-    return isinstance(error, ValueError | OSError | ImportError | MemoryError)
+    expected = ValueError | OSError | ImportError | MemoryError
+    return isinstance(error, expected) or is_out_of_memory(error)

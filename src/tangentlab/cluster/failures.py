@@ -4,7 +4,7 @@ import asyncio
 import errno
 from typing import Any
 
-import jax
+from .._checks import is_out_of_memory
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
 
@@ -23,8 +23,6 @@ def is_lost_work(error: Any) -> bool:
     from distributed.comm.core import CommClosedError
 
     lost = CancelledError, KilledWorker, CommClosedError, TimeoutError, MemoryError
-    if isinstance(error, (*lost, asyncio.CancelledError)):
+    if isinstance(error, (*lost, asyncio.CancelledError)) or is_out_of_memory(error):
         return True
-    if isinstance(error, jax.errors.JaxRuntimeError):
-        return "RESOURCE_EXHAUSTED" in str(error)  # of a GPU that others share, say
     return isinstance(error, OSError) and error.errno not in {None, *_FULL}

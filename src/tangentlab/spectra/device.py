@@ -15,6 +15,7 @@ import numpy as np
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from .._checks import is_out_of_memory
 from .._compiling import compiled
 from .._linalg import blocks
 from .checking import check_symmetric, finite_message
@@ -132,7 +133,7 @@ def _decomposed(A: Array) -> Array:
     try:
         return jax.block_until_ready(_vectors(A))
     except jax.errors.JaxRuntimeError as error:
-        if "RESOURCE_EXHAUSTED" not in str(error):
+        if not is_out_of_memory(error):
             raise
         raise MemoryError(
             f"The device has no room to decompose a matrix of {n:,} rows: beside the "

@@ -133,7 +133,7 @@ _SMALL_NETWORKS = (
             seeds=5,
         ),
         ("E12",),
-        425,
+        475,
     ),
     _adam("mlp", 100, epochs=100),
     _sizes("mlp", ("D14",), 275, **_PARTS),

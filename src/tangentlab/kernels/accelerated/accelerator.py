@@ -15,7 +15,7 @@ from ..planning import Plan, Problem
 from ..planning import plan as make_plan
 from ..reading.backward import Factors
 from . import device, probing
-from .compiling import call, call_once
+from .compiling import call
 from .device import Precision
 from .filling import Filled, run_network, sites_of
 from .forming import Later
@@ -62,7 +62,7 @@ def run(
         )
         K, _ = _accumulate(K, more, values, x, _ignore, _ignore)
     block = setting.exact_block(setting.features + tuple(woken))
-    exact = call_once(block, values, looked[0], looked[-1])
+    exact = call(block, values, looked[0], looked[-1], runs_once=True)
     K = _finish(K, setting)
     probing.judge(probing.error(_found_block(K, setting), exact), precision)
     return K

@@ -21,36 +21,24 @@ def ahead(function: Callable[..., Any], *args: Any, runs_once: bool = False) -> 
     Args:
         function: The result of `jax.jit`.
         *args: Arguments, or what `jax.eval_shape` says of them.
-        runs_once: It is called but once, not worth a search for fast programs; so
-            compiled is what `call_once` calls.
+        runs_once: It is called but once, not worth a search for fast programs; `call`
+            must be told, too.
     """
     _request(function, args, runs_once)
 
 
-def call(function: Callable[..., Any], *args: Any) -> Any:
+def call(function: Callable[..., Any], *args: Any, runs_once: bool = False) -> Any:
     """Call a function, compiled before or now.
 
     Args:
         function: The result of `jax.jit`.
         *args: Arguments, numpy or JAX arrays.
+        runs_once: As `ahead` was told.
 
     Returns:
         What it returns.
     """
-    return _request(function, args, runs_once=False).result()(*args)
-
-
-def call_once(function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function that is called but once, compiled before or now.
-
-    Args:
-        function: The result of `jax.jit`.
-        *args: Arguments, numpy or JAX arrays.
-
-    Returns:
-        What it returns.
-    """
-    return _request(function, args, runs_once=True).result()(*args)
+    return _request(function, args, runs_once).result()(*args)
 
 
 def _request(function: Callable[..., Any], args: Any, runs_once: bool) -> Future:
