@@ -17,9 +17,12 @@ from tangentlab.kernels.features import Outer, Rows
 from tangentlab.kernels.forms import choose
 from tangentlab.kernels.network import read
 from tangentlab.kernels.packing import Problem, pack
+from tangentlab.kernels.panels import Panels
 from tangentlab.kernels.planning import plan
 from tangentlab.kernels.request import Request
 from tangentlab.kernels.results import check_finite, collect
+from tangentlab.kernels.tiled.tiles import Place
+from tangentlab.kernels.tiled.units import in_order
 from tests.networks import dense_apply, dense_params
 
 
@@ -139,6 +142,72 @@ def test_a_feature_that_wakes_up_after_the_first_chunk_counts(x_2):
     )
     found = _on_accelerator(job._replace(plan=made))
     np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+
+
+def _as_on_a_gpu(job):
+    """Features of two kinds formed at once, those of the others later."""
+    (features,) = job.plan.passes
+    now = tuple(f for f in features if not isinstance(f, Rows))
+    later = tuple(f for f in features if isinstance(f, Rows))
+    assert len(now) == 3 and len(later) == 1
+    made = dataclasses.replace(job.plan, passes=(now,), later=(later,), columns=36)
+    return job._replace(plan=made)
+
+
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("x_2", [None, X_2], ids=["symmetric", "across"])
+@pytest.mark.parametrize("kept", [1, 2, 4])
+def test_the_accelerator_keeps_panels_while_they_serve(monkeypatch, kept, x_2, full):
+    """Panels of three, the last of two or one, shorter than a chunk."""
+    expected = np.asarray(collect(_job(x_2, full=full), _nothing))
+    monkeypatch.setattr(engine, "backend", lambda: "gpu")
+    runs, run_network = [], accelerator.run_network
+
+    def counted(*args):
+        runs.append(len(args[6][0]))
+        return run_network(*args)
+
+    monkeypatch.setattr(accelerator, "run_network", counted)
+    job = _as_on_a_gpu(_job(x_2, full=full, panel=3, chunk=3, tile=4))
+    pairs = in_order(
+        [Place(*pair) for pair in engine.panel_pairs(job.problem, 3)], 3, kept
+    )
+    found = np.full_like(expected, np.nan)
+    for rows, columns, values in engine.run(job, pairs, _nothing, kept):
+        at = (rows, slice(None), columns) if full else (rows, columns)
+        found[at] = values
+        if x_2 is None:
+            mirrored = values.transpose(2, 3, 0, 1) if full else values.T
+            found[(columns, *at[1:-1], rows)] = mirrored
+    np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11)
+    across = 3 if x_2 is not None else {1: 5, 2: 2, 4: 0}[kept]
+    groups = {1: 4, 2: 2, 4: 1}[kept] if x_2 is not None else 1
+    assert len(runs) == 4 + groups * across
+
+
+def test_an_accelerator_keeps_nothing_of_a_single_block(monkeypatch):
+    """Its result is copied when features are gone."""
+    job, kept = _as_on_a_gpu(_job(chunk=4, tile=4)), []
+    monkeypatch.setattr(engine, "backend", lambda: "gpu")
+    plain = accelerator._finish
+
+    def finish(*args):
+        kept.append(sum(a.nbytes for a in jax.live_arrays()))
+        return plain(*args)
+
+    monkeypatch.setattr(accelerator, "_finish", finish)
+    collect(job, _nothing)
+    monkeypatch.setattr(Panels, "pair", _remembering(Panels.pair, []))
+    collect(job, _nothing)
+    assert kept[1] > kept[0]
+
+
+def _remembering(function, memory):
+    def remembers(*args):
+        memory.append(function(*args))
+        return memory[-1]
+
+    return remembers
 
 
 def test_accelerator_refuses_a_result_that_no_rounding_explains(monkeypatch):

@@ -18,6 +18,7 @@ from .accelerated import accelerator
 from .accelerated.device import Precision
 from .features import Feature, Source, Values, compute
 from .host import Arrays
+from .packing import Pass
 from .panels import Panels, Share
 from .pieces import assemble
 from .planning import Plan, Problem, backend
@@ -98,26 +99,24 @@ def run(
     Yields:
         Each block when it is finished.
     """
-    use_host = backend() == "cpu"
+    on_host, plan = backend() == "cpu", job.plan
+    again = plan.panel < max(job.problem.n, job.problem.m) and not plan.idle
+    x_1, x_2 = (  # slices of numpy arrays are no copies
+        [np.asarray(a) for a in x] if on_host else x for x in (job.x_1, job.x_2)
+    )
     panels = Panels(
-        partial(_features, job),
-        (job.x_1, job.x_2),
+        partial(_features if on_host else _side, job),
+        (x_1, x_2),
         symmetric=job.problem.symmetric,
-        group=kept * job.plan.panel if len(job.plan.passes) == 1 else 0,
+        group=kept * plan.panel if again and len(plan.passes) == 1 else 0,
         share=share,
     )
+    compute = _on_host if on_host else _on_accelerator
     for rows, columns in pairs:
         same = job.problem.symmetric and rows == columns
         n, m = rows.stop - rows.start, columns.stop - columns.start
         part = replace(job.problem, n=n, m=m, symmetric=same)
-        if use_host:
-            values: Any = _on_host(job, part, panels, (rows, columns), advance)
-        else:
-            x = [[a[rows] for a in job.x_1], [a[columns] for a in job.x_2]]
-            values = accelerator.run(
-                job.source, job.plan, part, job.values, x, job.precision, advance
-            )
-        yield Block(rows, columns, values)
+        yield Block(rows, columns, compute(job, part, panels, (rows, columns), advance))
 
 
 def compile_features(job: Job) -> None:
@@ -150,6 +149,24 @@ def _on_host(
         side = part.n * (c if part.full else 1)
         host.mirror(K.reshape(side, side))
     return K
+
+
+def _side(job: Job, one: Pass, x: Sequence[AnyArray]) -> accelerator.Side:
+    common = job.source, job.plan, job.problem, job.values, job.precision
+    return accelerator.side(*common, one, x)
+
+
+def _on_accelerator(
+    job: Job,
+    part: Problem,
+    panels: Panels,
+    pair: tuple[slice, slice],
+    advance: Advance,
+) -> Array:
+    rows, columns = pair
+    x = [[a[rows] for a in job.x_1], [a[columns] for a in job.x_2]]
+    common = job.source, job.plan, part, job.values, x, job.precision
+    return accelerator.run(*common, advance, lambda one: panels.pair(one, *pair))
 
 
 def by_leaf(job: Job) -> dict[int, np.ndarray]:

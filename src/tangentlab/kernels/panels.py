@@ -4,17 +4,16 @@ Where one pass computes the features of all parameters, those of a panel are the
 for every block of the Gram matrix that it takes part in. A group of panels along the
 rows stays in memory while the panels along the columns go by, so that the network runs
 once for each group on what is outside of it, and once in all where one group is all.
+On an accelerator that is what the network leaves in its memory.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .._types import AnyArray
 from .host import Arrays
 
-Make = Callable[[Any, Sequence[AnyArray]], list[Arrays]]
+Make = Callable[[Any, Sequence[AnyArray]], Any]
 """Computes the features of a pass for some examples."""
 
 Share = Callable[[int, slice, Callable[[], list[Arrays]]], list[Arrays]]
@@ -84,8 +83,8 @@ class Panels:
         return kept[panel.start]
 
     def _compute(self, features: Any, side: int, panel: slice) -> Any:
-        def make() -> list[Arrays]:
-            return self._make(features, [np.asarray(a)[panel] for a in self._x[side]])
+        def make() -> Any:
+            return self._make(features, [a[panel] for a in self._x[side]])
 
         if self._share is None:
             return make()

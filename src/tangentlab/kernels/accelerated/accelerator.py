@@ -1,6 +1,7 @@
 """Runs a plan on an accelerator: features and the Gram matrix never leave it."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -17,10 +18,44 @@ from ..reading.backward import Factors
 from . import device, probing
 from .compiling import call
 from .device import Precision
-from .filling import Filled, run_network, sites_of
+from .filling import Filled, Side, run_network, sites_of
 from .forming import Later
+from .layout import Layout
 from .setting import Setting, settle
 from .warming import compile_ahead
+
+Sides = Callable[[Pass], tuple[Side, Side | None]]
+"""What a pass has left of the examples along the rows, and of those along the columns,
+None if these are the same."""
+
+
+def side(
+    source: Source,
+    plan: Plan,
+    problem: Problem,
+    values: Values,
+    precision: Precision,
+    one: Pass,
+    x: Sequence[AnyArray],
+) -> Side:
+    """Run the network on the examples along one side of a block.
+
+    Args:
+        source: The network.
+        plan: What to do.
+        problem: The computation; its size does not matter.
+        values: Values of the parameters.
+        precision: Of the products.
+        one: A pass of the plan.
+        x: Arrays of the examples.
+
+    Returns:
+        What the products of any block with these examples take.
+    """
+    n = len(x[0])
+    alone = replace(problem, n=n, m=n, symmetric=True)
+    setting = settle(source, plan, alone, precision)
+    return _run_network(setting, one, setting.left, values, x)
 
 
 def run(
@@ -31,6 +66,7 @@ def run(
     x: Sequence[Sequence[AnyArray]],
     precision: Precision,
     advance: Advance,
+    sides: Sides | None = None,
 ) -> Array:
     """Compute a Gram matrix on the device.
 
@@ -42,6 +78,8 @@ def run(
         x: Arrays of the examples along the rows, and of those along the columns.
         precision: Of the products.
         advance: Told the number of pairs of examples done, times passes.
+        sides: Has what `side` returns for the examples of this block; by default the
+            network runs.
 
     Returns:
         The Gram matrix, `(n, m)`, or `(n, c, m, c)` in full.
@@ -49,22 +87,19 @@ def run(
     setting = settle(source, plan, problem, precision)
     compile_ahead(setting, values, x)
     K = jnp.zeros((setting.left.rows, setting.right.rows), setting.dtype)
-    looked: list[Factors] = []
-
-    def look(made: Factors) -> None:
-        looked.append(call(probing.some_of, made, setting.probes))
-
-    K, alive = _accumulate(K, setting, values, x, look, advance)
+    sides = _computed(setting, values, x) if sides is None else sides
+    K, alive, probed = _accumulate(K, setting, values, sides, advance)
     woken = [f for f in plan.idle if alive.intersection(sites_of(source, f))]
     if woken:  # zero in the first chunk, but not in all
         more = settle(
             source, make_plan(source, woken, problem, plan.memory), problem, precision
         )
-        K, _ = _accumulate(K, more, values, x, _ignore, _ignore)
+        K, *_ = _accumulate(K, more, values, _computed(more, values, x), _ignore)
     block = setting.exact_block(setting.features + tuple(woken))
-    exact = call(block, values, looked[0], looked[-1], runs_once=True)
+    exact = call(block, values, *probed, runs_once=True)
     K = _finish(K, setting)
-    probing.judge(probing.error(_found_block(K, setting), exact), precision)
+    found, symmetric = _found_block(K, setting), problem.symmetric
+    probing.judge(probing.error(found, exact, symmetric=symmetric), precision)
     return K
 
 
@@ -73,19 +108,27 @@ def _ignore(_: Any) -> None:
 
 
 def _accumulate(
-    K: Array,
-    setting: Setting,
-    values: Values,
-    x: Sequence[Sequence[AnyArray]],
-    look: Callable[[Factors], None],
-    advance: Advance,
-) -> tuple[Array, set[int]]:
-    """Add the products of all features; says which idle sites were not zero."""
-    problem, alive = setting.problem, set()
-    for number, one in enumerate(setting.passes):
-        left, right = _run_network(
-            setting, one, values, x, look if not number else _ignore
-        )
+    K: Array, setting: Setting, values: Values, sides: Sides, advance: Advance
+) -> tuple[Array, set[int], tuple[Factors | None, ...]]:
+    """Add the products of all features.
+
+    Args:
+        K: The sum so far, whose memory is reused.
+        setting: The plan and its arrays.
+        values: Values of the parameters.
+        sides: Has what each pass leaves of the examples.
+        advance: Told the number of pairs of examples done, times passes.
+
+    Returns:
+        The sum, which idle sites were not zero, and factors of the probes along rows
+        and columns.
+    """
+    problem, alive, probed = setting.problem, set(), ()
+    for one in setting.passes:
+        left, right = sides(one)
+        right = right or left
+        probed = probed or (left.probed, right.probed)
+        left, right = left.filled, right.filled
         alive.update(np.asarray(setting.idle_sites)[np.asarray(left.alive)].tolist())
         K = _add_filled(K, setting, left, right)
         K.block_until_ready()
@@ -98,18 +141,40 @@ def _accumulate(
             K = _add_later(K, setting, feature, later)
             K.block_until_ready()
         advance(problem.n * problem.m)
-    return K, alive
+    return K, alive, probed
 
 
-def _run_network(setting: Setting, one: Pass, values, x, look) -> tuple[Filled, Filled]:
-    source, kept_as = setting.source, setting.kept_as
-    left = run_network(
-        source, one, setting.idle_sites, kept_as, setting.left, values, x[0], look
-    )
-    if setting.problem.symmetric:
-        return left, left
-    return left, run_network(
-        source, one, (), kept_as, setting.right, values, x[1], look
+def _computed(
+    setting: Setting, values: Values, x: Sequence[Sequence[AnyArray]]
+) -> Sides:
+    """Both sides, by running the network."""
+
+    def sides(one: Pass) -> tuple[Side, Side | None]:
+        left = _run_network(setting, one, setting.left, values, x[0])
+        if setting.problem.symmetric:
+            return left, None
+        return left, _run_network(setting, one, setting.right, values, x[1])
+
+    return sides
+
+
+def _run_network(
+    setting: Setting,
+    one: Pass,
+    layout: Layout,
+    values: Values,
+    x: Sequence[AnyArray],
+) -> Side:
+    probes = setting.probes(layout) if one == setting.passes[0] else None
+    return run_network(
+        setting.source,
+        one,
+        setting.idle_sites,
+        setting.kept_as,
+        layout,
+        values,
+        x,
+        probes,
     )
 
 
@@ -164,7 +229,7 @@ def _finish(K: Array, setting: Setting) -> Array:
 
 def _found_block(K: Array, setting: Setting) -> Array:
     """The block of the probes in the result."""
-    where = jnp.asarray(setting.probes)
+    rows, columns = (setting.probes(s) for s in (setting.left, setting.right))
     if setting.problem.full:
-        return K[where][:, :, where]
-    return K[where][:, where]
+        return K[rows][:, :, columns]
+    return K[rows][:, columns]

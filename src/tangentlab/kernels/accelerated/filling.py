@@ -5,7 +5,7 @@ kept to form features of later; what is kept is turned into slabs and pairs with
 network.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -20,6 +20,7 @@ from ..features import Feature, Outer, Rows, Source, Values, factors, form
 from ..forms import cost
 from ..packing import Pass
 from ..reading.backward import Factors
+from . import probing
 from .compiling import call
 from .layout import Form, Layout, empty_pair, empty_slabs
 from .placing import place_pair, place_rows
@@ -39,6 +40,19 @@ class Filled(NamedTuple):
     pairs: list[list[Array]]
     kept: dict[int, list[Array]]
     alive: Bool[Array, " idle"]
+
+
+class Side(NamedTuple):
+    """Examples along one side of a block, run through the network.
+
+    Attributes:
+        filled: What that leaves.
+        probed: Factors of the examples on which the result is compared; None if they
+            are not asked for.
+    """
+
+    filled: Filled
+    probed: Factors | None
 
 
 @lru_cache(maxsize=32)
@@ -174,8 +188,8 @@ def run_network(
     layout: Layout,
     values: Values,
     x: Sequence[AnyArray],
-    look: Callable[[Factors], None],
-) -> Filled:
+    probes: np.ndarray | None,
+) -> Side:
     """Run the network over all examples and keep what a pass needs.
 
     Args:
@@ -186,17 +200,18 @@ def run_network(
         layout: Where the examples lie.
         values: Values of the parameters.
         x: Arrays of the examples.
-        look: Shown the factors of the first chunk.
+        probes: Examples of the first chunk whose factors are asked for.
 
     Returns:
-        The features.
+        The features, and those factors.
     """
+    probed = None
     buffers = empty(source, one, idle, kept_as, layout)
     write = compiled_fill(source, one, idle, kept_as)
     for number, at in enumerate(layout.offsets()):
         batch = [jnp.asarray(a[at : at + layout.chunk]) for a in x]
         made = call(compiled_factors(source), values, batch)
-        if number == 0:
-            look(made)
+        if number == 0 and probes is not None:
+            probed = call(probing.some_of, made, probes)
         buffers = call(write, buffers, values, made, np.int32(at))
-    return buffers
+    return Side(buffers, probed)

@@ -6,6 +6,7 @@ block formed and multiplied in full precision.
 """
 
 import logging
+import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -30,7 +31,8 @@ class Error(NamedTuple):
 
     Attributes:
         relative: Frobenius norm of the difference over that of the exact block.
-        largest: Largest difference, over the root of the diagonal entries.
+        largest: Largest difference, over the roots of both diagonal entries, or where
+            these are not in the block over its largest entry.
         examples: Side of the block.
     """
 
@@ -89,12 +91,13 @@ def compiled_block(source: Source, features: tuple[Feature, ...], problem: Probl
     return jax.jit(block)
 
 
-def error(found: Any, exact: Any) -> Error:
+def error(found: Any, exact: Any, *, symmetric: bool) -> Error:
     """Compare a block with an exact one.
 
     Args:
-        found: The block of the result, `(n, m)`.
+        found: The block of the result, `(n, m)`, or `(n, c, m, c)` in full.
         exact: The same block in full precision.
+        symmetric: Whether rows and columns are the same examples.
 
     Returns:
         How far it is off.
@@ -104,11 +107,10 @@ def error(found: Any, exact: Any) -> Error:
         off = found - exact
     norm = max(float(np.linalg.norm(exact)), np.finfo(np.float64).tiny)
     size = float(np.abs(exact).max())
-    if exact.shape[0] == exact.shape[1]:
-        root = np.sqrt(np.abs(np.diag(exact)))
-        scale = np.maximum(root[:, None] * root[None, :], 1e-6 * size)
-    else:
-        scale = np.full(exact.shape, size)
+    scale = np.full(exact.shape, size)
+    if symmetric:
+        root = np.sqrt(np.abs(exact.reshape(math.isqrt(exact.size), -1).diagonal()))
+        scale = np.maximum(np.outer(root, root), 1e-6 * size).reshape(exact.shape)
     largest = float(np.max(np.abs(off) / np.maximum(scale, np.finfo(np.float64).tiny)))
     return Error(float(np.linalg.norm(off)) / norm, largest, len(exact))
 

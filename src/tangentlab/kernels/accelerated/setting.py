@@ -57,12 +57,18 @@ class Setting(NamedTuple):
         """The dtype of the Gram matrix."""
         return jnp.float64 if self.problem.itemsize == 8 else jnp.float32
 
-    @property
-    def probes(self) -> np.ndarray:
-        """Examples of the first chunks on which the result is compared."""
+    def probes(self, layout: Layout) -> np.ndarray:
+        """Examples of a side on which the result is compared.
+
+        Args:
+            layout: Where those of the side lie.
+
+        Returns:
+            Their positions in the first chunk.
+        """
         c = self.problem.num_outputs
         numbers = sum(cost(self.source, f, c).numbers for f in self.features)
-        return probing.probes(min(self.left.chunk, self.right.chunk), numbers)
+        return probing.probes(layout.chunk, numbers)
 
     def exact_block(self, features: tuple[Feature, ...]) -> Any:
         """The function that computes their block with products in full precision.

@@ -37,18 +37,19 @@ def compile_ahead(
         x: Arrays of the examples along the rows, and of those along the columns.
     """
     _products(setting)
-    sides = [(setting.left, setting.idle_sites, x[0])]
+    sides = [(setting.left, x[0])]
     if not setting.problem.symmetric:
-        sides.append((setting.right, (), x[1]))
-    made = []
-    for layout, idle, arrays in sides:
-        made.append(compile_network(setting.source, values, arrays, layout.chunk))
+        sides.append((setting.right, x[1]))
+    probed = []
+    for layout, arrays in sides:
+        made = compile_network(setting.source, values, arrays, layout.chunk)
         for one in setting.passes:
-            _fill(setting, one, idle, layout, values, made[-1])
-    probes = [jax.eval_shape(probing.some_of, m, setting.probes) for m in made]
-    ahead(probing.some_of, made[0], setting.probes)
+            _fill(setting, one, layout, values, made)
+        probes = setting.probes(layout)
+        ahead(probing.some_of, made, probes)
+        probed.append(jax.eval_shape(probing.some_of, made, probes))
     block = setting.exact_block(setting.features)
-    ahead(block, values, probes[0], probes[-1], runs_once=True)
+    ahead(block, values, probed[0], probed[-1], runs_once=True)
 
 
 def compile_network(
@@ -71,8 +72,8 @@ def compile_network(
     return jax.eval_shape(function, values, batch)
 
 
-def _fill(setting: Setting, one: Pass, idle, layout: Layout, values: Values, made):
-    source, kept_as = setting.source, setting.kept_as
+def _fill(setting: Setting, one: Pass, layout: Layout, values: Values, made):
+    source, kept_as, idle = setting.source, setting.kept_as, setting.idle_sites
     buffers: Filled = jax.eval_shape(partial(empty, source, one, idle, kept_as, layout))
     ahead(compiled_fill(source, one, idle, kept_as), buffers, values, made, _INTEGER)
     for feature in one.later:

@@ -13,8 +13,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ..features import Feature, Source
-from ..packing import Problem, feature_bytes
+from ..features import Feature, Outer, Rows, Source
+from ..packing import Problem, feature_bytes, kept_bytes
 from ..planning import Plan, backend, free_memory, plan
 from .tiles import Place
 
@@ -22,6 +22,7 @@ _SIDE = {"cpu": 2048, "gpu": 16384}  # the most examples in a panel
 _LEAST = 256  # fewer examples make a file each for next to nothing
 _PANELS = 8  # along a side, as far as they are not smaller than that
 _KEPT = 3  # panels that should stay in memory while others go by
+_IN_PARTS = {"cpu": 1, "gpu": 2}  # an accelerator's free memory is not in one piece
 
 
 def plan_units(
@@ -84,11 +85,12 @@ def kept_panels(source: Source, made: Plan, problem: Problem, memory: int) -> in
         One at least.
     """
     panel = made.panel * example_bytes(source, made, problem)
-    return 1 + max(0, memory - made.needed) // max(1, panel)
+    room = max(0, memory - made.needed) // _IN_PARTS[backend()]
+    return 1 + room // max(1, panel)
 
 
 def example_bytes(source: Source, made: Plan, problem: Problem) -> int:
-    """Bytes of the features of one example, in the first pass of a plan.
+    """Bytes of one example in the first pass of a plan.
 
     Args:
         source: The network.
@@ -96,9 +98,12 @@ def example_bytes(source: Source, made: Plan, problem: Problem) -> int:
         problem: The size of the computation.
 
     Returns:
-        The number of bytes.
+        Those of features, and of what is kept to form others.
     """
-    return sum(feature_bytes(source, each, problem) for each in made.passes[0])
+    one = made.steps[0]
+    pieces = [f.piece for f in one.later if isinstance(f, Outer | Rows)]
+    now = sum(feature_bytes(source, each, problem) for each in one.now)
+    return now + sum(kept_bytes(source, piece, problem) for piece in pieces)
 
 
 def in_order(places: Iterable[Place], side: int, kept: int) -> list[Place]:
