@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tangentlab as tl
-from tangentlab.kernels import engine
+from tangentlab.kernels import engine, planning, preparing
 from tangentlab.kernels.accelerated import accelerator
 from tangentlab.kernels.accelerated.device import Precision
 from tangentlab.kernels.features import Outer, Rows
@@ -344,3 +344,42 @@ def test_an_exactly_zero_residual_branch_costs_nothing_and_changes_nothing():
     J = tl.jacobian(model.apply, params, x)[:, 0]
     total = sum(jax.tree.leaves(parts))
     np.testing.assert_allclose(total, J @ J.T, rtol=1e-4)
+
+
+def _deep_apply(params, x):
+    """Convolutions whose gradients are larger than what they are formed of."""
+    for kernel in params:
+        x = jnp.tanh(
+            jax.lax.conv_general_dilated(
+                x, kernel, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+            )
+        )
+    return x.mean(axis=(1, 2, 3))[:, None]
+
+
+@pytest.mark.parametrize(
+    "function", [tl.gram, tl.gram_full, tl.gram_diagonal, tl.gram_by_parameter]
+)
+def test_nothing_is_left_out_where_features_are_formed_later(monkeypatch, function):
+    keys = jax.random.split(jax.random.key(0), 3)
+    shapes = (3, 3, 2, 24), (3, 3, 24, 24), (3, 3, 24, 24)
+    params = [jax.random.normal(k, s) / 8 for k, s in zip(keys, shapes, strict=True)]
+    x = np.random.default_rng(0).normal(size=(12, 3, 3, 2))
+    expected = function(_deep_apply, params, x)
+    made = []
+
+    def counted(*args, **options):
+        made.append(plan(*args, **options))
+        return made[-1]
+
+    for module in (planning, engine):
+        monkeypatch.setattr(module, "backend", lambda: "gpu")
+    monkeypatch.setattr(planning, "free_memory", lambda: 10**6)
+    monkeypatch.setattr(preparing, "plan", counted)
+    found = function(_deep_apply, params, x)
+    jax.tree.map(
+        lambda a, b: np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-12),
+        found,
+        expected,
+    )
+    assert any(made[0].later) == (function is not tl.gram_by_parameter)

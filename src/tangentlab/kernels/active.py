@@ -32,7 +32,7 @@ def skip_idle(job: Job) -> Job:
     made, problem = job.plan, job.problem
     if len(made.passes) == 1 and problem.n <= made.chunk:
         return job  # a look would cost as much as the whole
-    features = [f for one in made.steps for f in (*one.now, *one.later)]
+    features = made.features
     batch = [jnp.asarray(a[: made.chunk]) for a in job.x_1]
     alive = np.asarray(_nonzero(call(compiled_factors(job.source), job.values, batch)))
     idle = [f for f in features if not alive[list(sites_of(job.source, f))].any()]

@@ -224,7 +224,7 @@ def gram_by_parameter(
             batches = prepared.x_1, prepared.x_2
             parts: dict[int, Any] = traced.by_leaf(network, features, problem, batches)
         else:
-            job = job_of(prepared, request)
+            job = job_of(prepared, request, later=False)
             check_room(job.plan, problem, len(set(map(traced.leaf_of, features))))
             verify(network, features, prepared.x_1)
             found = engine.by_leaf(job).items()

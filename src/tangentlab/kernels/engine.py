@@ -173,7 +173,8 @@ def by_leaf(job: Job) -> dict[int, np.ndarray]:
     """Gram matrices of single leaves.
 
     Args:
-        job: The computation, each of whose features belongs to one leaf.
+        job: The computation, each of whose features belongs to one leaf and is formed
+            in a pass.
 
     Returns:
         Gram matrices by leaf.
@@ -203,8 +204,8 @@ def diagonal(job: Job) -> np.ndarray:
     Returns:
         One number per example.
     """
-    features = tuple(feature for one in job.plan.passes for feature in one)
-    function, n, chunk = _energies(job.source, features), job.problem.n, job.plan.chunk
+    function = _energies(job.source, job.plan.features)
+    n, chunk = job.problem.n, job.plan.chunk
     made = np.empty(n, np.float64 if job.problem.itemsize == 8 else np.float32)
     for start in range(0, n, chunk):
         at = max(0, min(start, n - chunk))

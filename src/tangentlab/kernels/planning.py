@@ -61,6 +61,11 @@ class Plan:
         later = self.later or ((),) * len(self.passes)
         return tuple(map(Pass, self.passes, later))
 
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """All features that are computed."""
+        return tuple(f for one in self.steps for f in (*one.now, *one.later))
+
 
 def backend() -> str:
     """`cpu` or `gpu`, whatever kind of accelerator that is.
@@ -95,6 +100,8 @@ def plan(
     problem: Problem,
     memory: int | None,
     largest: int | None = None,
+    *,
+    later: bool = True,
 ) -> Plan:
     """Cut features into passes, and examples into panels, that fit memory.
 
@@ -105,6 +112,7 @@ def plan(
         memory: Bytes that may be used; a share of what is free by default.
         largest: The largest panel, where each block of the result leaves memory when it
             is finished; None if the result stays.
+        later: Whether features may be formed after a pass, on an accelerator.
 
     Returns:
         The plan.
@@ -130,12 +138,12 @@ def plan(
             used += 2 * problem.result_bytes(panel, panel)
             held += min(chunk, panel)
         room = (memory - used) // held
-        packed = _pack(source, features, problem, room)
+        packed = _pack(source, features, problem, room, later)
         if packed and (len(packed.passes) <= _MOST_PASSES or panel <= chunk):
             needed = used + held * packed.bytes
-            now, later = zip(*packed.passes, strict=True)
+            now, then = zip(*packed.passes, strict=True)
             sizes = panel, min(chunk, panel), tile, memory, needed
-            return Plan(now, *sizes, later, packed.columns)
+            return Plan(now, *sizes, then, packed.columns)
         panel //= 2
     least = fixed + 2 * max(finest(source, f, problem) for f in features)
     to_disk = largest is None and not problem.full
@@ -171,11 +179,15 @@ def check_room(made: Plan, problem: Problem, num: int) -> None:
 
 
 def _pack(
-    source: Source, features: Sequence[Feature], problem: Problem, room: int
+    source: Source,
+    features: Sequence[Feature],
+    problem: Problem,
+    room: int,
+    later: bool,
 ) -> Packed | None:
     """Passes; on an accelerator those with fewer runs of the network."""
     packed = pack(source, features, problem, room)
-    if backend() == "cpu" or (packed and len(packed.passes) == 1):
+    if not later or backend() == "cpu" or (packed and len(packed.passes) == 1):
         return packed
     kept = pack(source, features, problem, room, keep=True)
     both = [choice for choice in (packed, kept) if choice is not None]

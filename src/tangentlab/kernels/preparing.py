@@ -94,18 +94,19 @@ def prepare(
     return Prepared(network, features, problem, left, right, tracing)
 
 
-def job_of(prepared: Prepared, request: Request) -> engine.Job:
+def job_of(prepared: Prepared, request: Request, *, later: bool = True) -> engine.Job:
     """Plan a computation.
 
     Args:
         prepared: What is to be computed.
         request: The options.
+        later: Whether features may be formed after a pass, on an accelerator.
 
     Returns:
         The job, ready to run.
     """
     network, problem = prepared.network, prepared.problem
-    made = plan(network.source, prepared.features, problem, request.memory)
+    made = plan(network.source, prepared.features, problem, request.memory, later=later)
     return engine.Job(
         network.source,
         network.values,
