@@ -1,11 +1,10 @@
 """`python -m benchmarks.scale`: a plan for a million samples, without computing it.
 
-Times of one GPU come from `results/gpu.json`: a Gram matrix of n samples took a + b n +
-c n^2 seconds, of which b n is the network and c n^2 the products of one triangle. A
-tile off the diagonal runs the network on 2 s samples and multiplies s^2 pairs, twice as
-many as a triangle of side s has. A worker reads inputs first, and times add up, as if
-it did not write while it computes. Prints the table, and writes it to
-`docs/scale.md`.
+Times of tiles on one GPU come from `results/tiles.json` (`benchmarks.gpu.tiles`): a
+tile takes so long, and each run of the network on a panel so much more. A worker keeps
+what the network leaves of a strip of panels along the rows while panels along the
+columns go by. It reads inputs first, and times add up, as if it did not write while it
+computes. Prints the table, and writes it to `docs/scale.md`.
 """
 
 import json
@@ -15,10 +14,9 @@ from typing import NamedTuple
 
 from benchmarks.sections import write_section
 
-RESULTS = Path(__file__).parent / "results" / "gpu.json"
+RESULTS = Path(__file__).parent / "results" / "tiles.json"
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
-N, GPUS, MOST = 1_000_000, 64, 16_384
-SIDE = math.ceil(N / math.ceil(N / MOST))  # panels of equal length, as the planner cuts
+N, GPUS = 1_000_000, 64
 SAMPLE_BYTES = 32 * 32 * 3 * 4
 WRITE, READ = 10e9, 20e9  # bytes a second of a parallel file system, for all workers
 HASH = 1.5e9  # bytes a second of SHA-256 on one core with the instructions for it
@@ -31,22 +29,26 @@ class Rates(NamedTuple):
 
     Attributes:
         name: The case.
-        start: Seconds of every call.
-        network: Seconds a sample.
-        products: Seconds a squared sample, one triangle.
+        side: Samples in a panel.
+        kept: Panels whose factors fit its memory beside one that goes by.
+        network: Seconds of the network on a panel.
+        tile: Seconds of a tile whose factors are there.
     """
 
     name: str
-    start: float
+    side: int
+    kept: int
     network: float
-    products: float
+    tile: float
 
 
 class Plan(NamedTuple):
     """What a case costs; times in seconds."""
 
+    panels: int
+    strip: int
+    runs: int
     tiles: int
-    tile: float
     gpu: float
     compute: float
     stored: float
@@ -84,37 +86,17 @@ class Plan(NamedTuple):
 
 
 def measured() -> list[Rates]:
-    """Rates from two sizes of a case.
+    """What was measured.
 
     Returns:
         A network of 11 million parameters, and one of 136,000.
     """
-    stored = json.loads(RESULTS.read_text())
-    growth = stored["growth"]
-    whole = {case["case"]: min(case["seconds"]) for case in stored["cases"]}
-    lenet, resnet = (
-        {
-            g["samples"]: min(g["seconds"])
-            for g in growth
-            if g["curve"].startswith(network) and g["parameters"] == parameters
-        }
-        for network, parameters in (("LeNet", 136_121), ("ResNet18", 11_169_345))
-    )
-    large = whole["ResNet18, all parameters active, fast"]
-    return [
-        _fit(
-            "ResNet18, all parameters active, fast",
-            0.0,
-            {8000: resnet[8000], 60000: large},
-        ),
-        _fit("LeNet, float32", lenet[1000], {n: lenet[n] for n in (16000, 60000)}),
-    ]
-
-
-def _fit(name: str, start: float, seconds: dict[int, float]) -> Rates:
-    (n, t), (m, u) = ((size, time - start) for size, time in sorted(seconds.items()))
-    products = (u - t * m / n) / (m**2 - n * m)
-    return Rates(name, start, (t - products * n**2) / n, products)
+    rates = []
+    for line in json.loads(RESULTS.read_text()):
+        both, none = line["seconds"]["2"], line["seconds"]["0"]
+        sizes = line["side"], line["kept"]
+        rates.append(Rates(line["case"], *sizes, (both - none) / 2, none))
+    return rates
 
 
 def plan(rates: Rates) -> Plan:
@@ -126,19 +108,23 @@ def plan(rates: Rates) -> Plan:
     Returns:
         Times and bytes.
     """
-    panels = math.ceil(N / SIDE)
+    panels = math.ceil(N / rates.side)
     tiles = panels * (panels + 1) // 2
-    tile = rates.start + rates.network * 2 * SIDE + 2 * rates.products * SIDE**2
-    each = SIDE**2 * 4
-    stored = tiles * each
+    strip = min(rates.kept, math.ceil(panels / GPUS))  # else some have none
+    runs = sum(min(first + strip, panels) for first in range(0, panels, strip))
+    gpu = tiles * rates.tile + runs * rates.network
+    each = rates.side**2 * 4
+    most = math.ceil(tiles / GPUS)
     return Plan(
+        panels,
+        strip,
+        runs,
         tiles,
-        tile,
-        tiles * tile,
-        math.ceil(tiles / GPUS) * tile,
-        stored,
-        stored / WRITE,
-        math.ceil(tiles / GPUS) * each / HASH,
+        gpu,
+        most * gpu / tiles,
+        tiles * each,
+        tiles * each / WRITE,
+        most * each / HASH,
         GPUS * N * SAMPLE_BYTES / READ + N * SAMPLE_BYTES / HASH,
         tiles * MESSAGE,
     )
@@ -152,10 +138,13 @@ def table() -> str:
     """
     cases = [(rates, plan(rates)) for rates in measured()]
     rows: list[tuple[str, list[str]]] = [
-        ("network, ms a sample", [f"{r.network * 1e3:.3g}" for r, _ in cases]),
-        ("products, s for 10^9 pairs", [f"{2e9 * r.products:.3g}" for r, _ in cases]),
-        (f"one tile of {SIDE:,}, s", [f"{p.tile:.3g}" for _, p in cases]),
+        ("samples in a panel", [f"{r.side:,}" for r, _ in cases]),
+        ("panels", [f"{p.panels:,}" for _, p in cases]),
+        ("of which a worker keeps", [f"{p.strip:,}" for _, p in cases]),
         ("tiles", [f"{p.tiles:,}" for _, p in cases]),
+        ("one tile, s", [f"{r.tile:.3g}" for r, _ in cases]),
+        ("runs of the network on a panel", [f"{p.runs:,}" for _, p in cases]),
+        ("one run, s", [f"{r.network:.3g}" for r, _ in cases]),
         ("GPU hours", [f"{p.gpu / 3600:.3g}" for _, p in cases]),
         (f"computing on {GPUS}, s", [f"{p.compute:,.0f}" for _, p in cases]),
         ("tiles on disk, TB", [f"{p.stored / 1e12:.3g}" for _, p in cases]),

@@ -4,6 +4,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from .cases import CASES, GIB
+
 
 def load(file: Path) -> dict:
     """Stored results, or empty ones."""
@@ -114,6 +116,9 @@ def _note(measurement: dict) -> str:
         return f"skipped: {measurement['skipped']}"
     if measurement["outcome"] != "ok":
         return f"{measurement['outcome']}: {measurement['message']}"
+    most = CASES[measurement["case"]].memory
+    if most is not None and measurement.get("peak_bytes", 0) > most:
+        return f"wrong: over {most / GIB:.0f} GiB of memory"
     wrong = measurement.get("check", {}).get("wrong")
     return f"wrong: {wrong}" if wrong else ""
 

@@ -14,8 +14,6 @@ from .environments import NoEnvironmentError, interpreter
 from .launch import WORKERS, Limits, measure
 from .results import summarize
 
-_LIBRARIES = GIB  # beside the memory of a case: interpreter, libraries, inputs
-
 
 @dataclass(frozen=True)
 class Settings:
@@ -94,7 +92,7 @@ def _measure(
     limits = settings.limits
     if case.memory is not None:
         seconds = contestant.options.get("seconds", 3600.0) + limits.seconds
-        limits = replace(limits, memory=case.memory + _LIBRARIES, seconds=seconds)
+        limits = replace(limits, memory=case.memory, seconds=seconds)
     scratch = settings.cache / "scratch"
     answer = measure(case, contestant, python, problem, scratch, limits)
     kernel, ours = scratch / "kernel.npy", scratch / f"ours-{case.name}-{case.n}.npy"

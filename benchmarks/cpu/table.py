@@ -42,8 +42,8 @@ call* is the fastest call after the first over all processes, the slowest beside
 those of all contestants take turns. *Memory* is the largest resident size of the
 process, libraries and inputs included. *Error* is the relative Frobenius distance from
 the kernel of 16 examples in float64 by plain `jax.grad`; every kernel that was finished
-was also compared with ours, entry by entry. *Ratio* is the time of the second call over
-ours: above 1, ours is faster. `make bench-cpu` measures it all again."""
+in memory was also compared with ours, entry by entry. *Ratio* is the time of the second
+call over ours: above 1, ours is faster. `make bench-cpu` measures it all again."""
 
 
 def _machines(results: dict) -> str:
