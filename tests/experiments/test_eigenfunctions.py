@@ -213,6 +213,11 @@ def test_each_model_gets_the_rate_that_was_best_on_samples_kept_back(tmp_path):
         # 162 samples are left, and 18 kept back; none is a test sample.
         assert run.arrays(f"{model}-rate0-42")["test_outputs"].shape == (2, 18)
         assert run.arrays(f"{model}-43")["train_loss"][:, -1].max() < 0.7
+    told = [line for line in run.metrics() if "learning_rate" in line]
+    assert [line["learning_rate"] for line in told] == [*rates]
+    assert [line["network_kept_back"] for line in told] == pytest.approx(
+        tried["network"].mean(axis=1)
+    )
     report = EXPERIMENT.report(run)
     (shown,) = (s.table for s in report.sections if s.title.startswith("How both fit"))
     assert shown is not None

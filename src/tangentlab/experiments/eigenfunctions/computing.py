@@ -43,7 +43,7 @@ from ..stages.training import (
     learn_linearized,
     learn_network,
 )
-from .rates import choose_rates, num_left
+from .rates import MODELS, choose_rates, num_left
 
 REFERENCE = "reference"
 
@@ -133,6 +133,8 @@ def run(
         seeds.append(seed.number)
     _save_gallery(folder, samples.raw, config.seed)
     _log(folder, config.model, samples.dataset, seeds)
+    if config.rates is not None:
+        _log_rates(folder, config.seed)
 
 
 def _compute(config: Eigenfunctions, plan: _Plan, seed: Seed) -> None:
@@ -235,6 +237,13 @@ def _log(folder: RunFolder, model: str, dataset: Dataset, seeds: list[int]) -> N
                 balance=made["balance"][row],
                 **{name: values[row] for name, values in ended.items()},
             )
+
+
+def _log_rates(folder: RunFolder, seed: int) -> None:
+    saved = folder.arrays(f"rates-{seed}")
+    for place, rate in enumerate(saved["rates"]):
+        accuracy = {f"{name}_kept_back": saved[name][place].mean() for name in MODELS}
+        folder.log(learning_rate=rate, **accuracy)
 
 
 def _save_gallery(folder: RunFolder, dataset: Dataset, seed: int) -> None:
