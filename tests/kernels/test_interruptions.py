@@ -62,6 +62,28 @@ def _kill_after(folder, count, pause):
     assert process.returncode == -signal.SIGKILL, error
 
 
+def _kill_at(folder, moment):
+    """Kill a process so many seconds after its start, wherever it is then."""
+    process = _start(folder)
+    time.sleep(moment)
+    process.send_signal(signal.SIGKILL)
+    process.communicate(timeout=60)
+
+
+def test_kills_while_it_starts_leave_the_same_bytes(undisturbed, tmp_path):
+    """Importing, reading the network, writing the manifest, at the first tiles."""
+    folder, seen = tmp_path / "store", {}
+    draw = random.Random()
+    moments = [draw.uniform(0, 4) for _ in range(5)]
+    for moment in moments:
+        _kill_at(folder, moment)
+        assert all(_identity(path) == before for path, before in seen.items()), moments
+        seen = {path: _identity(path) for path in _tiles(folder)}
+    assert _finish(folder) == (0, "")
+    assert all(_identity(path) == before for path, before in seen.items()), moments
+    assert _bytes(folder) == _bytes(undisturbed), moments
+
+
 def test_ten_kills_leave_the_same_bytes(undisturbed, tmp_path):
     folder, seen = tmp_path / "store", {}
     draw = random.Random(0)

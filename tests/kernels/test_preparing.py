@@ -7,6 +7,8 @@ import pytest
 from jax import lax
 
 import tangentlab as tl
+from tangentlab.kernels.network import read
+from tangentlab.kernels.request import Request
 from tests.networks import dense_apply, dense_params
 
 X = np.random.default_rng(0).normal(size=(5, 3))
@@ -123,3 +125,35 @@ def test_gram_matrices_of_all_parameters_must_fit_together(monkeypatch):
     tl.gram_by_parameter(dense_apply, PARAMS[:1], x)
     with pytest.raises(ValueError, match="4 Gram matrices, .*do not fit .* `trainable"):
         tl.gram_by_parameter(dense_apply, PARAMS, x)
+
+
+def _partly_told(params, x):
+    """Products with and without a precision of their own, and one in bfloat16."""
+    x = jnp.tanh(jnp.matmul(x, params["told"], precision=lax.Precision.DEFAULT))
+    x = jnp.tanh(x @ params["untold"])
+    sides = ("NWC", "WIO", "NWC")
+    kernel = params["convolved"]
+    x = lax.conv_general_dilated(x[..., None], kernel, (1,), "SAME", (1,), (1,), sides)
+    low = [a.astype(jnp.bfloat16) for a in (x[..., 0], params["cast"])]
+    return (low[0] @ low[1]).astype(jnp.float32)
+
+
+def test_products_run_in_full_precision_unless_the_network_says_otherwise():
+    """A GPU's default is 10 bits of mantissa; on a CPU no number would tell."""
+    shapes = {"told": (3, 4), "untold": (4, 5), "convolved": (3, 1, 2), "cast": (5, 1)}
+    params = {name: jnp.ones(shape, jnp.float32) for name, shape in shapes.items()}
+    network = read(_partly_told, params, X.astype(np.float32), Request())
+    program, found = network.source.program, {}
+    for equation in program.equations:
+        if "precision" in equation.params:
+            (weight,) = (
+                program.shapes[i].shape
+                for i in equation.inputs
+                if program.shapes[i].shape in shapes.values()
+            )
+            found[weight] = equation.params["precision"][0]
+            low = weight == shapes["cast"]
+            types = {program.shapes[i].dtype.name for i in equation.inputs}
+            assert types == {"bfloat16" if low else "float32"}
+    wanted = dict.fromkeys(shapes.values(), lax.Precision.HIGHEST)
+    assert found == {**wanted, shapes["told"]: lax.Precision.DEFAULT}
