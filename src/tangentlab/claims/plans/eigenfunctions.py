@@ -71,13 +71,13 @@ RUNS: Runs = {
         ),
     ),
     "laptop": (
-        _main("mlp", **_SUBSET, num_indices=40, recipe=Recipe(epochs=60)),
-        _main("lenet", **_SMALL, num_indices=22, recipe=Recipe(epochs=40)),
+        _main("mlp", **_SUBSET, num_indices=32, recipe=Recipe(epochs=60)),
+        _main("lenet", **_SMALL, num_indices=22, recipe=Recipe(epochs=30)),
         _adam("mlp", **_SMALL, num_indices=24, rates=_ADAM_RATES, epochs=30),
         _mnist("mlp", _MNIST, **_SUBSET, recipe=Recipe(epochs=40)),
         _mnist("lenet", _SIXTEEN, **_SMALL, recipe=Recipe(epochs=30)),
         _sources("mlp", **_SMALL, indices=_OTHERS, recipe=Recipe(epochs=40)),
-        _sources("lenet", **_SMALL, indices=_OTHERS[::2], recipe=Recipe(epochs=30)),
+        _sources("lenet", **_SMALL, indices=_OTHERS[::2], recipe=Recipe(epochs=20)),
     ),
 }
 """Small data; `paper_sizes` has the rest."""

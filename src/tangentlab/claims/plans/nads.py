@@ -50,9 +50,9 @@ RUNS: Runs = {
             NadStudy(
                 num_average=64,
                 num_train=1024,
-                num_test=1024,
+                num_test=512,
                 seeds=5,
-                recipe=Recipe(epochs=30),
+                recipe=Recipe(epochs=15),
             ),
             _BOTH,
         ),

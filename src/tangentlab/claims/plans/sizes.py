@@ -23,7 +23,7 @@ _SUBSETS: dict[str, Any] = {
     "long_epochs": 300,
 }
 _FEWER: dict[str, Any] = {
-    "sizes": (250, 500, 1000, 2000),
+    "sizes": (250, 500, 1000),
     "num_test": 1000,
     "indices": (9,),
     "recipe": Recipe(epochs=40),
