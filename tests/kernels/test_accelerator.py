@@ -21,7 +21,8 @@ from tangentlab.kernels.request import Request
 from tangentlab.kernels.results import check_finite, collect
 from tangentlab.kernels.tiled.tiles import Place
 from tangentlab.kernels.tiled.units import in_order
-from tests.kernels.jobs import X_2, make_job, nothing
+
+from .jobs import X_2, make_job, nothing
 
 
 def _on_accelerator(job, precision: Precision = "float32"):

@@ -15,7 +15,8 @@ from tangentlab.kernels.packing import pack
 from tangentlab.kernels.planning import plan
 from tangentlab.kernels.request import Request
 from tangentlab.kernels.results import collect
-from tests.kernels.jobs import X_1, X_2, conv_apply, conv_params, make_job, nothing
+
+from .jobs import X_1, X_2, conv_apply, conv_params, make_job, nothing
 
 
 @settings(deadline=None, max_examples=20)

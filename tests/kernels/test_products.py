@@ -15,6 +15,7 @@ from tests.helpers import assert_close, jacobian_gram
 from tests.networks import dense_apply, dense_params
 
 from .cases import promotion
+from .jobs import conv_apply, conv_params
 from .oracle import (
     BFLOAT16,
     DOUBLE,
@@ -87,24 +88,6 @@ def test_products_agree_with_dense_jacobians(name, across):
     w = drawn(m, c)
     expected = np.einsum("acbd,bd->ac", full, w)
     assert_agrees(product(w, outputs="full"), expected, resolution)
-
-
-def conv_apply(params, x):
-    """A convolution (rows), dense layers (outer), biases (whole)."""
-    x = jax.lax.conv_general_dilated(
-        x, params["k"], (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
-    )
-    x = jnp.tanh(x + params["b"][None, None, None])
-    return dense_apply(params["dense"], x.reshape(x.shape[0], -1))
-
-
-def conv_params(outputs=2):
-    keys = jax.random.split(jax.random.key(0), 3)
-    return {
-        "k": jax.random.normal(keys[0], (3, 3, 2, 4)),
-        "b": jax.random.normal(keys[1], (4,)),
-        "dense": dense_params(keys[2], (5 * 5 * 4, 6, outputs)),
-    }
 
 
 X_1, X_2 = drawn(23, 5, 5, 2), np.random.default_rng(7).normal(size=(13, 5, 5, 2))
