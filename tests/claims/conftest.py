@@ -8,4 +8,4 @@ from tests.claims.toy import use_plan
 @pytest.fixture
 def plan(monkeypatch):
     """A function that makes runs the whole plan."""
-    return lambda *runs: use_plan(monkeypatch, *runs)
+    return lambda *runs, **options: use_plan(monkeypatch, *runs, **options)

@@ -1,5 +1,7 @@
 import dataclasses
+import re
 import shlex
+from typing import get_args
 
 import pytest
 
@@ -8,8 +10,10 @@ from tangentlab.claims import CATALOG, SCALES, plans
 from tangentlab.claims.catalog import GROUPS
 from tangentlab.claims.naming import run_command, run_names
 from tangentlab.experiments.__main__ import read
+from tangentlab.models import ModelName
 from tests.claims.toy import toss
 
+NETWORKS = get_args(ModelName)
 PLANNED = {scale: plans.planned(scale) for scale in SCALES}
 ALL = [(scale, run) for scale, runs in PLANNED.items() for run in runs]
 IDS = [f"{scale}-{run.experiment}-{i}" for i, (scale, run) in enumerate(ALL)]
@@ -39,6 +43,31 @@ def test_published_numbers_are_those_of_table_1():
         assert value in CATALOG["D7"].published
     for value in ("67.6", "75.0", "81.4"):
         assert value in CATALOG["D8"].published
+
+
+@pytest.mark.parametrize("entry", CATALOG.values(), ids=CATALOG)
+def test_an_entry_lists_the_networks_it_names(entry):
+    text = " ".join((entry.statement, entry.published, entry.criterion))
+    named = {name for name in NETWORKS if re.search(rf"\b{name}\b", text, re.I)}
+    assert named <= set(entry.networks) <= set(NETWORKS)
+    if "all three" in text:
+        assert entry.networks == NETWORKS
+    assert entry.judged or not entry.networks
+
+
+def test_what_the_paper_shows_of_several_networks_is_about_all_of_them():
+    about = {name: entry.networks for name, entry in CATALOG.items() if entry.networks}
+    three = {f"D{number}" for number in (1, 2, 3, 4, 6, 7, 8, 9)}
+    assert {name for name, networks in about.items() if networks == NETWORKS} == three
+    assert about["D5"] == about["D10"] == ("mlp", "lenet")
+    assert about["D18"] == about["D19"] == ("lenet", "resnet18")
+    assert set(about) == three | {"D5", "D10", "D18", "D19", "D23"}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_active_parameters_are_counted_in_a_resnet_at_every_scale(scale):
+    runs = [run for run in PLANNED[scale] if "D23" in run.claims]
+    assert runs and all("resnet18" in run.networks for run in runs)
 
 
 @pytest.mark.parametrize(("scale", "run"), ALL, ids=IDS)

@@ -10,7 +10,7 @@ from tangentlab.analysis import (
     exactly,
     judge,
 )
-from tangentlab.claims.joining import join
+from tangentlab.claims.joining import join, lost_together
 
 ABOVE, BELOW = Threshold(0.0, True), Threshold(-0.8, False)
 
@@ -62,6 +62,25 @@ def test_several_models_are_not_several_chances():
     joined = join([weak, weak], ["a", "b"])  # Holm: 2 x 0.02
     assert joined.verdict == "inconclusive"
     assert [each.verdict for each in joined.findings] == ["inconclusive"] * 2
+
+
+def test_it_says_so_when_runs_hold_alone_and_not_together():
+    weak, strong = claim(share_above(0.02), remark="few"), claim(exactly(1.0))
+    assert join([weak, weak], ["a", "b"]).remark == (
+        "a and b each alone would have it confirmed, but Holm's procedure over all 2 "
+        "numbers together would not; few"
+    )
+    unclear, fails = claim(share_above(0.4)), claim(share_above(0.98))
+    assert fails.verdict == "refuted"
+    joined = join([weak, unclear, fails], ["a", "b", "c"])
+    assert joined.verdict == "inconclusive"
+    assert joined.remark.startswith(
+        "a alone would have it confirmed and c alone would have it refuted, but Holm's "
+        "procedure over all 3 numbers together would not; "
+    )
+    assert join([weak, strong], ["a", "b"]).remark == "a: few"
+    two = claim(share_above(0.02), share_above(0.02))
+    assert lost_together([two._replace(verdict="confirmed")], ["a"]) == ""
 
 
 def test_thresholds_on_both_sides_are_judged_together():

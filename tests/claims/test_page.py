@@ -60,6 +60,20 @@ def test_the_summary_counts_and_names_what_failed(made):
     assert "Planned but not measured, since a run failed: D3." in html
 
 
+def test_the_summary_tells_runs_that_failed_from_others(plan, tmp_path):
+    plan(
+        toss("D1", "D2", trouble="run"),
+        toss("D2", model="lenet")._replace(seconds=500),
+        toss("D3", trouble="silent"),
+    )
+    verify("smoke", tmp_path, minutes=1)
+    html = (tmp_path / "report.html").read_text()
+    missed = "Planned but not measured, since"
+    assert f"{missed} a run failed: D1, D2." in html
+    assert f"{missed} there was no time for a run: D2." in html
+    assert f"{missed} a run was silent on them: D3." in html
+
+
 def test_links_lead_somewhere(made):
     folder, html = made
     page = Page(html)

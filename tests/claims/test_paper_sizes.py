@@ -107,6 +107,14 @@ def test_all_of_it_is_planned_once_with_an_estimate():
     assert len(paper_sizes.TWENTY) == len(set(paper_sizes.TWENTY)) == 20
 
 
+def test_permutations_of_one_seed_can_confirm_all_runs_together():
+    runs = [run for run in plans.planned("gpu") if "D11" in run.claims]
+    numbers = sum(len(run.config.train_on) for run in runs)
+    assert numbers > 5
+    for run in runs:
+        assert numbers / (1 + run.config.num_permutations) <= 0.025
+
+
 def test_later_runs_find_the_tasks_of_earlier_ones():
     learned = {}
     for run in RUNS:

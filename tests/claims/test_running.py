@@ -24,6 +24,8 @@ def test_a_run_that_does_not_fit_is_left_out_and_a_shorter_one_is_not(plan, tmp_
     assert "it takes about 500 s, and " in done.runs[0].left_out
     page = (tmp_path / "report.html").read_text()
     assert "This run was not begun: it takes about 500 s" in page
+    assert "Planned but not measured, since there was no time for a run: D1." in page
+    assert "since a run failed" not in page
     assert (tmp_path / "runs" / ".shared").is_dir()  # more is to come
     assert verify("smoke", tmp_path).missed == ()
     assert not (tmp_path / "runs" / ".shared").exists()

@@ -22,6 +22,15 @@ def test_what_was_judged_is_told_first_and_many_numbers_are_cut():
     assert measured_text(verified(told, reason="it failed")) == "it failed"
 
 
+def test_why_clear_numbers_decide_nothing_is_told_beside_them():
+    told = verified(Finding("gap", exactly(0.5), "confirmed"), remark="so it is")
+    doubted = told._replace(doubt="confirmed for MLP; LeNet was not measured")
+    text = "gap +0.50 (confirmed for MLP; LeNet was not measured)"
+    assert measured_text(doubted) == text
+    assert text in to_csv(to_table([doubted]))
+    assert measured_text(told) == "gap +0.50"
+
+
 def test_tables_have_published_and_measured_side_by_side():
     table = to_table([verified(Finding("MLP", exactly(0.67), "confirmed"))])
     pytest.importorskip("pandas")

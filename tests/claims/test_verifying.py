@@ -146,6 +146,9 @@ def test_verdicts_are_written_for_programs(plan, tmp_path):
     written = json.loads(files.json.read_text())
     first, second = written["claims"][:2]
     assert (first["id"], first["verdict"], first["runs"]) == ("D1", "confirmed", [0])
+    assert first["criterion"] == "above 0"  # the one that was applied
+    assert first["catalog_criterion"] == CATALOG["D1"].criterion
+    assert second["criterion"] == second["catalog_criterion"]
     (finding,) = first["findings"]
     assert finding["low"] < finding["value"] < finding["high"]
     assert (finding["threshold"], finding["above"]) == (0.0, True)

@@ -16,8 +16,9 @@ from tangentlab.analysis import (
     judge,
     mean,
 )
-from tangentlab.claims import Run, plans
+from tangentlab.claims import CATALOG, Run, plans
 from tangentlab.experiments.base import Experiment
+from tangentlab.models import ModelName
 from tangentlab.report.page import Report, Section
 from tangentlab.report.tables import Column, Row, Table
 
@@ -95,10 +96,15 @@ EXPERIMENTS = {
 }
 
 
-def use_plan(patch, *runs: Run) -> None:
-    """Make runs the whole plan of `smoke`; at `laptop` there is D7 alone."""
+def use_plan(patch, *runs: Run, networks: tuple[ModelName, ...] = ()) -> None:
+    """Make runs the whole plan of `smoke`; at `laptop` there is D7 alone.
+
+    D1 and D2 speak of the networks given, and are not about the paper's here.
+    """
     known = {**experiments.EXPERIMENTS, **EXPERIMENTS}
     patch.setattr(experiments, "EXPERIMENTS", known)
+    for name in ("D1", "D2"):
+        patch.setitem(CATALOG, name, CATALOG[name]._replace(networks=networks))
     patch.setattr(plans, "PLANS", ({"smoke": runs, "laptop": (toss("D7"),)},))
 
 

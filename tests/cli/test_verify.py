@@ -10,7 +10,7 @@ from tests.claims.toy import toss, use_plan
 def plan(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TANGENTLAB_DEBUG", raising=False)
-    return lambda *runs: use_plan(monkeypatch, *runs)
+    return lambda *runs, **options: use_plan(monkeypatch, *runs, **options)
 
 
 def words(text: str) -> str:
@@ -63,6 +63,21 @@ def test_what_does_not_fit_the_time_is_left_out(plan, capsys):
     assert "D2 confirmed" in output
     assert cli.main(["verify", "--only", "lenet", "--no-progress"]) == 0
     assert "[1/1] toss, LeNet on coins" in capsys.readouterr().out
+
+
+def test_part_of_a_claim_is_not_printed_as_confirmed(plan, capsys):
+    runs = toss("D1"), toss("D1", model="lenet")
+    plan(*runs)
+    options = ["verify", "--claim", "D1", "--no-progress"]
+    assert cli.main([*options, "--only", "lenet"]) == 0
+    output = words(capsys.readouterr().out)
+    assert "? inconclusive" in output and "✓" not in output
+    assert "0 confirmed, 0 refuted, 1 inconclusive" in output
+    assert cli.main(options) == 0
+    assert "✓ confirmed" in capsys.readouterr().out
+    plan(*runs, networks=("mlp", "resnet18"))
+    assert cli.main(options) == 0
+    assert "? inconclusive" in capsys.readouterr().out
 
 
 def test_a_claim_that_this_scale_does_not_measure_ends_with_1(plan, capsys):

@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from ..models import ModelName
+
 PAPER = "the paper"
 SUPPLEMENT = "the paper's supplement"
 TALK = "the authors' talk"
@@ -20,6 +22,8 @@ class Entry(NamedTuple):
         criterion: When it counts as confirmed. A run may say it more exactly, or
             differ; its own words are then shown.
         judged: False for what is recorded and is no claim.
+        networks: Those that its source names or shows it for, so that it is confirmed
+            by nothing less than all of them; empty where none is named.
     """
 
     id: str
@@ -28,3 +32,4 @@ class Entry(NamedTuple):
     published: str
     criterion: str
     judged: bool = True
+    networks: tuple[ModelName, ...] = ()

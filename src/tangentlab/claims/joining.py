@@ -5,6 +5,7 @@ together, by Holm's procedure over all of them, so that ten models are not ten c
 """
 
 from collections.abc import Sequence
+from itertools import chain, compress
 
 import numpy as np
 
@@ -36,9 +37,8 @@ def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
     if len(claims) == 1:
         return claims[0]
     together = _judge_together(claims)
-    verdicts: list[Verdict] = [
-        _of_run(*pair) for pair in zip(claims, together, strict=True)
-    ]
+    verdicts = _of_runs(claims, together)
+    remarks = [lost_together(claims, names), _remarks(claims, names)]
     findings = [
         finding._replace(name=f"{name}, {finding.name}" if finding.name else name)
         for name, found in zip(names, together, strict=True)
@@ -47,8 +47,35 @@ def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
     return claims[0]._replace(
         findings=tuple(findings),
         verdict=all_of(verdicts),
-        remark=_remarks(claims, names),
+        remark="; ".join(filter(None, remarks)),
     )
+
+
+def lost_together(claims: Sequence[Claim], names: Sequence[str]) -> str:
+    """What runs say alone, and do not say judged together.
+
+    Args:
+        claims: One for each run, of one id.
+        names: What each run was about.
+
+    Returns:
+        A remark that names these runs; empty if there are none.
+    """
+    if len(claims) == 1:
+        return ""
+    together = _judge_together(claims)
+    pairs = list(zip(claims, _of_runs(claims, together), strict=True))
+    parts = []
+    for kind in ("confirmed", "refuted"):
+        lost = [claim.verdict == kind != verdict for claim, verdict in pairs]
+        if some := list(compress(names, lost)):
+            each = "alone" if len(some) == 1 else "each alone"
+            parts.append(f"{' and '.join(some)} {each} would have it {kind}")
+    if not parts:
+        return ""
+    count = sum(map(_is_judged, chain.from_iterable(together)))
+    holm = f"Holm's procedure over all {count} numbers together would not"
+    return f"{' and '.join(parts)}, but {holm}"
 
 
 def _judge_together(claims: Sequence[Claim]) -> list[list[Finding]]:
@@ -58,12 +85,16 @@ def _judge_together(claims: Sequence[Claim]) -> list[list[Finding]]:
         (run, at)
         for run, findings in enumerate(found)
         for at, finding in enumerate(findings)
-        if finding.verdict is not None and finding.threshold is not None
+        if _is_judged(finding)
     ]
     beyond = [_beyond(found[run][at]) for run, at in places]
     for (run, at), verdict in zip(places, judge(beyond, 0.0, above=True), strict=True):
         found[run][at] = found[run][at]._replace(verdict=verdict)
     return found
+
+
+def _is_judged(finding: Finding) -> bool:
+    return finding.verdict is not None and finding.threshold is not None
 
 
 def _beyond(finding: Finding) -> Estimate:
@@ -77,6 +108,12 @@ def _beyond(finding: Finding) -> Estimate:
     )
     low, high = sorted((low, high)) if np.isfinite(value) else (low, high)
     return Estimate(value, low, high, sign * (estimate.replicates - threshold.value))
+
+
+def _of_runs(
+    claims: Sequence[Claim], together: Sequence[Sequence[Finding]]
+) -> list[Verdict]:
+    return [_of_run(*pair) for pair in zip(claims, together, strict=True)]
 
 
 def _of_run(claim: Claim, together: Sequence[Finding]) -> Verdict:

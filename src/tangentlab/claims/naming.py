@@ -94,6 +94,18 @@ def run_seeds(run: Run) -> tuple[int, ...]:
     return () if first is None else tuple(range(first, first + seeds))
 
 
+def written(network: str) -> str:
+    """The name of a network, as one writes it.
+
+    Args:
+        network: Its name in a config.
+
+    Returns:
+        Such as `LeNet`.
+    """
+    return _WRITTEN.get(network, network)
+
+
 def model_name(run: Run) -> str:
     """The network of a run, as one writes it.
 
@@ -104,7 +116,7 @@ def model_name(run: Run) -> str:
         Such as `LeNet`; the experiment's name where the config has no network.
     """
     model = getattr(run.config, "model", None)
-    return _WRITTEN.get(model, model) if isinstance(model, str) else run.experiment
+    return written(model) if isinstance(model, str) else run.experiment
 
 
 def _subject(run: Run) -> str:

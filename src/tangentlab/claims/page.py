@@ -14,7 +14,7 @@ from .catalog import GROUPS
 from .page_claims import claim_section
 from .page_runs import runs_section
 from .paper_claims import PAPER_CLAIMS
-from .records import Standing, Verification, Verified
+from .records import Performed, Standing, Verification, Verified
 from .tables import measured_text, time_text
 
 _HERE = Path(__file__).parent
@@ -98,10 +98,30 @@ def _summary(verification: Verification) -> str:
             " Networks and data are small here: this shows that each claim can be "
             "measured. What holds of the paper is decided at the other scales."
         )
-    if verification.missed:
-        names = ", ".join(each.entry.id for each in verification.missed)
-        text += f" Planned but not measured, since a run failed: {names}."
-    return text
+    return text + _missed(verification)
+
+
+def _missed(verification: Verification) -> str:
+    """Which claims were planned and not measured, by what became of their runs."""
+    causes: dict[str, list[str]] = {}
+    for each in verification.missed:
+        name = each.entry.id
+        for cause in dict.fromkeys(_cause(run, name) for run in each.runs):
+            causes.setdefault(cause, []).append(name)
+    return "".join(
+        f" Planned but not measured, since {cause}: {', '.join(names)}."
+        for cause, names in causes.items()
+        if cause
+    )
+
+
+def _cause(run: Performed, name: str) -> str:
+    """Why a run says nothing of a claim; empty if it does."""
+    if run.failure:
+        return "a run failed"
+    if run.left_out:
+        return "there was no time for a run"
+    return "" if run.claim(name) else "a run was silent on them"
 
 
 def _highlights(verification: Verification) -> tuple[Highlight, ...]:
@@ -153,8 +173,9 @@ def _verdict_table(verification: Verification) -> str:
         '<section id="verdicts"><h2>Every claim and its verdict</h2>'
         '<p class="text">Confirmed means that all of the 95 % interval lies beyond the '
         "threshold, refuted that all of it lies on the other side, after Holm's "
-        "correction over the models of a claim. Times are those of the runs behind a "
-        "claim, which several claims may share.</p>"
+        "correction over the models of a claim; nothing is confirmed of a network that "
+        "was not measured. Times are those of the runs behind a claim, which several "
+        "claims may share.</p>"
         f'<div class="filters" data-rows=".verdicts tbody tr">{buttons}</div>'
         f'<table class="verdicts"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></section>"

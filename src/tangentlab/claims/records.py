@@ -78,6 +78,8 @@ class Verified(NamedTuple):
         claim: All that was measured of it; None if nothing was.
         reason: Why it was not measured, in a sentence; empty if it was.
         runs: The runs behind it.
+        doubt: Why it is inconclusive although its numbers are not, or those of its runs
+            are not, one by one; empty if it is not.
     """
 
     entry: Entry
@@ -85,6 +87,7 @@ class Verified(NamedTuple):
     claim: Claim | None
     reason: str
     runs: tuple[Performed, ...]
+    doubt: str = ""
 
     @property
     def criterion(self) -> str:

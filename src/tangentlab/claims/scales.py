@@ -2,6 +2,8 @@
 
 from typing import Any, Literal, NamedTuple, get_args
 
+from ..models import ModelName
+
 Scale = Literal["smoke", "laptop", "gpu"]
 """Embedded data in minutes; subsets of real data in hours; the paper's own sizes."""
 
@@ -20,6 +22,7 @@ class Run(NamedTuple):
             knows.
         least_seeds: Initializations that a verdict takes. With fewer the numbers are
             told, and the claim is inconclusive.
+        beside: Networks it looks at beside the `model` of its config.
     """
 
     experiment: str
@@ -27,6 +30,13 @@ class Run(NamedTuple):
     claims: tuple[str, ...] = ()
     seconds: int = 0
     least_seeds: int = 0
+    beside: tuple[ModelName, ...] = ()
+
+    @property
+    def networks(self) -> set[str]:
+        """The networks it looks at."""
+        model = getattr(self.config, "model", None)
+        return {*self.beside, *([model] if isinstance(model, str) else [])}
 
 
 Runs = dict[Scale, tuple[Run, ...]]

@@ -87,8 +87,8 @@ def measured_text(verified: Verified) -> str:
         verified: Where it stands.
 
     Returns:
-        Its judged numbers with intervals, the first few of many; its remark where
-        there are none.
+        Its judged numbers with intervals, the first few of many, and why they decide
+        nothing where that is so; its remark where there are none.
     """
     claim = verified.claim
     if verified.reason or claim is None:
@@ -98,6 +98,8 @@ def measured_text(verified: Verified) -> str:
     text = "; ".join(map(finding_text, shown[:_SHOWN]))
     if len(shown) > _SHOWN:
         text += f"; and {len(shown) - _SHOWN} more"
+    if text and verified.doubt:
+        text += f" ({verified.doubt})"
     return text or claim.remark
 
 
@@ -174,6 +176,8 @@ def _claim_json(each: Verified, places: dict[int, int]) -> dict[str, Any]:
     claim = each.claim
     return {
         **each.entry._asdict(),
+        "criterion": each.criterion,
+        "catalog_criterion": each.entry.criterion,
         "verdict": each.standing,
         "reason": each.reason,
         "remark": claim.remark if claim else "",

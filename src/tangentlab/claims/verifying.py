@@ -12,12 +12,13 @@ from . import plans
 from .budget import Budget
 from .catalog import CATALOG
 from .choosing import chosen_runs, wanted_claims
+from .doubting import doubt_of
 from .entries import Entry
-from .joining import join
+from .joining import join, lost_together
 from .naming import run_names
 from .records import Performed, Standing, Verification, Verified
 from .running import RUNS, Watch, linked_for, perform_all
-from .scales import SCALES, Scale
+from .scales import SCALES, Run, Scale
 from .writing import write
 
 
@@ -58,6 +59,7 @@ def verify(
     wanted, budget = wanted_claims(claims), Budget.of(minutes)
     started, start = now().isoformat(timespec="seconds"), time.monotonic()
     chosen = chosen_runs(scale, wanted, only, seeds)
+    planned = chosen_runs(scale, wanted, None, seeds)
     root, told = folder / RUNS, {"progress": progress, "watch": watch}
     with linked_for(chosen, cluster) as link:
         runs = perform_all(chosen, root, budget, **told, cluster=link)
@@ -69,7 +71,7 @@ def verify(
         seconds=time.monotonic() - start,
         wanted=wanted,
         verdicts=tuple(
-            _verified(each, scale, wanted, runs) for each in CATALOG.values()
+            _verified(each, scale, wanted, runs, planned) for each in CATALOG.values()
         ),
         runs=runs,
     )
@@ -78,7 +80,11 @@ def verify(
 
 
 def _verified(
-    entry: Entry, scale: Scale, wanted: Sequence[str], performed: Sequence[Performed]
+    entry: Entry,
+    scale: Scale,
+    wanted: Sequence[str],
+    performed: Sequence[Performed],
+    planned: Sequence[Run],
 ) -> Verified:
     if entry.id not in wanted:
         return Verified(entry, "not measured", None, "not asked for", ())
@@ -86,34 +92,35 @@ def _verified(
     if not runs:
         reason = _elsewhere(entry.id, scale)
         return Verified(entry, "not measured", None, reason, ())
-    claims = [each.claim(entry.id) for each in runs]
-    there = [(c, r.run) for c, r in zip(claims, runs, strict=True) if c is not None]
-    found = [claim for claim, _ in there]
-    joined = join(found, run_names([run for _, run in there])) if found else None
-    if joined is not None and entry.judged:
-        joined = _by_enough_seeds(joined, runs)
+    claim, doubt = _joined(entry, runs, planned)
     reason = _missing(entry.id, runs)
     standing: Standing = "recorded"
-    if reason or joined is None:
+    if reason or claim is None:
         standing = "not measured"
     elif entry.judged:
-        standing = joined.verdict
-    return Verified(entry, standing, joined, reason, runs)
+        standing = claim.verdict
+    return Verified(entry, standing, claim, reason, runs, doubt)
 
 
-def _by_enough_seeds(claim: Claim, runs: Sequence[Performed]) -> Claim:
-    """Nothing is decided by fewer initializations than a verdict takes."""
-    few = [each for each in runs if each.report and each.has_too_few_seeds]
-    if not few or claim.verdict == "inconclusive":
-        return claim
-    names = " and ".join(f"{each.name} ({len(each.seeds)})" for each in few)
-    least = max(each.run.least_seeds for each in few)
-    doubt = (
-        f"too few initializations of {names}, a verdict takes {least}; the numbers "
-        f"alone would have it {claim.verdict}"
-    )
+def _joined(
+    entry: Entry, runs: Sequence[Performed], planned: Sequence[Run]
+) -> tuple[Claim | None, str]:
+    """What runs say together, and why it is open where their numbers are not."""
+    claims = [each.claim(entry.id) for each in runs]
+    there = [(c, r.run) for c, r in zip(claims, runs, strict=True) if c is not None]
+    if not there:
+        return None, ""
+    found, names = [c for c, _ in there], run_names([run for _, run in there])
+    claim = join(found, names)
+    if not entry.judged:
+        return claim, ""
+    if claim.verdict == "inconclusive":
+        return claim, lost_together(found, names)
+    doubt = doubt_of(claim, entry, runs, planned)
+    if not doubt:
+        return claim, ""
     remark = "; ".join(filter(None, [doubt, claim.remark]))
-    return claim._replace(verdict="inconclusive", remark=remark)
+    return claim._replace(verdict="inconclusive", remark=remark), doubt
 
 
 def _missing(name: str, runs: Sequence[Performed]) -> str:

@@ -20,6 +20,7 @@ RUNS: Runs = {
                 num_samples=150, num_draws=40_000, resnet_width=8, image_size=16
             ),
             _IDENTITIES,
+            beside=("resnet18",),
         ),
         Run(
             "nads",
@@ -44,6 +45,7 @@ RUNS: Runs = {
             "identities",
             Identities(data="cifar10", num_draws=65_536, seeds=5),
             _IDENTITIES,
+            beside=("resnet18",),
         ),
         Run(
             "nads",

@@ -1,0 +1,106 @@
+"""Claims that are not confirmed by less than they speak of."""
+
+import csv
+import io
+
+import pytest
+
+from tangentlab.claims import Run, verify
+from tangentlab.claims.writing import files_of
+from tests.claims.toy import toss
+
+THREE = ("mlp", "lenet", "resnet18")
+
+
+def of(done, name):
+    return next(each for each in done.verdicts if each.entry.id == name)
+
+
+def remark(done, name) -> str:
+    claim = of(done, name).claim
+    assert claim is not None
+    return claim.remark
+
+
+def test_nothing_is_confirmed_of_a_network_that_was_not_measured(plan, tmp_path):
+    plan(
+        toss("D1"),
+        toss("D1", model="lenet"),
+        toss("D2", data="dice", mean=-1.0),
+        networks=THREE,
+    )
+    done = verify("smoke", tmp_path)
+    doubt = "confirmed for MLP on coins and LeNet on coins; ResNet18 was not measured"
+    assert of(done, "D1").standing == "inconclusive"
+    assert remark(done, "D1") == f"{doubt}; so it is"
+    assert of(done, "D2").standing == "refuted"  # one network is enough
+    assert done.missed == ()
+    files = files_of(tmp_path)
+    row, *_ = csv.DictReader(io.StringIO(files.csv.read_text()))
+    assert row["measured"].endswith(f"({doubt})")
+    page = files.page.read_text()
+    assert f"({doubt})</td>" in page
+    assert f"<dt>remark</dt><dd>{doubt}; so it is</dd>" in page
+
+
+def test_it_is_confirmed_where_all_networks_were_measured(plan, tmp_path):
+    both = toss("D1", model="lenet", mean=2.0)._replace(beside=("resnet18",))
+    plan(toss("D1"), both, toss("D2", data="dice"), networks=THREE)
+    done = verify("smoke", tmp_path)
+    assert of(done, "D1").standing == "confirmed" and of(done, "D1").doubt == ""
+    assert remark(done, "D2").startswith(
+        "confirmed for MLP on dice; LeNet and ResNet18 were not measured; "
+    )
+
+
+def test_a_run_knows_its_networks():
+    assert toss().networks == {"mlp"}
+    assert Run("walk", object()).networks == set()
+    assert Run("walk", object(), beside=("lenet",)).networks == {"lenet"}
+
+
+def test_too_few_initializations_do_not_speak_for_other_networks_either(plan, tmp_path):
+    plan(toss("D1", seeds=4)._replace(least_seeds=5), networks=("mlp", "lenet"))
+    assert remark(verify("smoke", tmp_path), "D1") == (
+        "too few initializations of MLP on coins (4), a verdict takes 5; the numbers "
+        "alone would have it confirmed for MLP on coins; LeNet was not measured; so it "
+        "is"
+    )
+
+
+@pytest.mark.parametrize("seeds", [None, 9])
+def test_part_of_the_planned_runs_confirms_nothing(plan, tmp_path, seeds):
+    fails = toss("D2", model="resnet18", mean=-1.0)
+    plan(toss("D1", "D2", "D47"), toss("D1", "D47", model="lenet"), fails)
+    done = verify("smoke", tmp_path, only=["lenet"], seeds=seeds)
+    assert of(done, "D1").standing == "inconclusive"
+    assert of(done, "D1").doubt == (
+        "confirmed for LeNet on coins; MLP on coins was left out by --only"
+    )
+    assert of(done, "D47").standing == "recorded"
+    done = verify("smoke", tmp_path, only=["resnet18"], seeds=seeds)
+    assert of(done, "D2").standing == "refuted"
+    done = verify("smoke", tmp_path, only=["mlp", "lenet"], seeds=seeds)
+    assert of(done, "D1").standing == "confirmed"
+
+
+def test_what_was_left_out_is_named_once(plan, tmp_path):
+    runs = [toss("D1", model=model) for model in ("mlp", "lenet")]
+    plan(*runs, toss("D1", data="dice"), networks=THREE)
+    done = verify("smoke", tmp_path, only=["lenet"])
+    assert of(done, "D1").doubt == (
+        "confirmed for LeNet on coins; MLP on coins and MLP on dice were left out by "
+        "--only; ResNet18 was not measured"
+    )
+
+
+def test_runs_that_hold_only_alone_are_told_in_tables_too(plan, tmp_path, monkeypatch):
+    plan(toss("D1"), toss("D1", model="lenet"))
+    monkeypatch.setattr(
+        "tangentlab.claims.joining.judge",
+        lambda estimates, *args, **options: ["inconclusive"] * len(estimates),
+    )
+    found = of(verify("smoke", tmp_path), "D1")
+    assert found.standing == "inconclusive" and found.claim is not None
+    assert found.doubt.startswith("MLP on coins and LeNet on coins each alone would ")
+    assert found.claim.remark == f"{found.doubt}; so it is"
