@@ -28,8 +28,12 @@ class Case(NamedTuple):
 
 
 def examples(name: str, n: int = 4, seed: int = 0) -> inf.Batch:
+    """Inputs of a network by its name; see `inputs`."""
+    return inputs(NETWORKS[name], n, seed)
+
+
+def inputs(case: Case, n: int = 4, seed: int = 0) -> inf.Batch:
     """Inputs of a network; the last of several is the first again, nearly."""
-    case = NETWORKS[name]
     draws = np.random.default_rng(seed)
     x = draws.normal(size=(n, *case.shape))
     if n > 2:
@@ -85,14 +89,14 @@ def _standard_conv():
     )
 
 
-def _attention(**options):
+def attention(**options):
     return inf.GlobalSelfAttention(
         6, 5, 4, 2, key_std=1.2, query_std=0.9, value_std=1.1, bias_std=0.2, **options
     )
 
 
-def _sequence(attention, **options) -> Case:
-    layers = inf.serial(dense(6), inf.Relu(), attention, inf.GlobalAvgPool(), dense())
+def sequence(layer, **options) -> Case:
+    layers = inf.serial(dense(6), inf.Relu(), layer, inf.GlobalAvgPool(), dense())
     return Case(lambda: layers, (4, 3), **options)
 
 
@@ -217,12 +221,12 @@ NETWORKS: dict[str, Case] = {
     "dropout_conv": _images(
         conv(), relu, inf.Dropout(0.7, training=True), conv(), relu, gap, dense()
     ),
-    "attention_softmax": _sequence(_attention()),
-    "attention_identity": _sequence(_attention(mechanism="identity")),
-    "attention_relu": _sequence(_attention(mechanism="relu")),
-    "attention_abs": _sequence(_attention(mechanism="abs")),
-    "attention_root": _sequence(_attention(mechanism="identity", scaling="root")),
-    "attention_images": _images(conv(), relu, _attention(), relu, gap, dense()),
+    "attention_softmax": sequence(attention()),
+    "attention_identity": sequence(attention(mechanism="identity")),
+    "attention_relu": sequence(attention(mechanism="relu")),
+    "attention_abs": sequence(attention(mechanism="abs")),
+    "attention_root": sequence(attention(mechanism="identity", scaling="root")),
+    "attention_images": _images(conv(), relu, attention(), relu, gap, dense()),
     "resize": _images(conv(), relu, inf.ImageResize((3, 7)), conv(), relu, gap),
     "resize_nearest": _images(
         conv(), relu, inf.ImageResize((6, 3), "nearest"), conv(), relu, gap
@@ -262,7 +266,7 @@ NETWORKS: dict[str, Case] = {
         (6, 3),
         mask=True,
     ),
-    "masked_attention": _sequence(_attention(), mask=True),
+    "masked_attention": sequence(attention(), mask=True),
     "fc": Case(lambda: inf.fc(3, 8), (5,)),
     "cntk": Case(lambda: inf.cntk(3, 6), (4, 5, 2)),
     "cntk_flatten": Case(lambda: inf.cntk(3, 6, global_pool=False), (4, 5, 2)),

@@ -16,6 +16,7 @@ from jax import lax
 from tangentlab import infinite as inf
 from tangentlab.infinite.branching import Parallel
 from tangentlab.infinite.combining import Serial
+from tests.infinite.oracle_masks import joined, made_of, there
 
 
 class State:
@@ -74,15 +75,16 @@ def serial(layer, s):
 
 def parallel(layer, s):
     made = [through(branch, s) for branch in layer.branches]
+    first = made[0].change(mask=joined(made))
     if isinstance(layer.join, inf.Sum):
-        return made[0].change(K=sum(b.K for b in made), T=sum(b.T for b in made))
+        return first.change(K=sum(b.K for b in made), T=sum(b.T for b in made))
     if isinstance(layer.join, inf.Product):
         a, b = made
-        return a.change(K=a.K * b.K, T=a.T * b.K + a.K * b.T)
+        return first.change(K=a.K * b.K, T=a.T * b.K + a.K * b.T)
     total = sum(b.channels for b in made)
     K = sum(b.K * b.channels / total for b in made)
     T = sum(b.T * b.channels / total for b in made)
-    return made[0].change(K=K, T=T, channels=total)
+    return first.change(K=K, T=T, channels=total)
 
 
 def weights(layer, s, K, T, fan_in, where: Any = 1.0):
@@ -181,31 +183,11 @@ def sandwich(M, K):
     return np.einsum("ap,nmpq,bq->nmab", M, K, M)
 
 
-def middle(layer, s, shape):
-    """Masks follow the middle of each window."""
-    if s.mask is None:
-        return None
-    mask = s.mask.reshape(-1, *s.positions)
-    rank = len(shape)
-    strides = layer.strides
-    strides = (strides,) * rank if isinstance(strides, int) else strides
-    for axis, (window, stride, out) in enumerate(
-        zip(layer.window, strides, shape, strict=True)
-    ):
-        size = mask.shape[axis + 1]
-        low = 0
-        if layer.padding != "VALID":
-            low = max(0, (out - 1) * stride + window - size) // 2
-        at = [o * stride + (window - 1) // 2 - low for o in range(out)]
-        mask = np.take(mask, at, axis=axis + 1)
-    return mask.reshape(len(mask), -1)
-
-
 def conv(layer, s):
     found, shape = offsets(layer, s.positions)
     K = np.mean([sandwich(M, s.K) for M in found], axis=0)
     T = np.mean([sandwich(M, s.T) for M in found], axis=0)
-    fan_in, mask = s.channels * len(found), middle(layer, s, shape)
+    fan_in, mask = s.channels * len(found), there(layer, s, offsets)
     where = 1.0
     if isinstance(layer, inf.ConvLocal):
         where = np.eye(K.shape[-1])[None, None]
@@ -228,9 +210,9 @@ def pool(layer, s):
     M, shape = matrix(add, s.positions)
     if isinstance(layer, inf.AvgPool):
         M = M / (math.prod(layer.window) if layer.count_padding else M.sum(1)[:, None])
-    mask = middle(layer, s, shape)
+    mask = there(layer, s, offsets)
     K, T = sandwich(M, s.K), sandwich(M, s.T)
-    return s.change(K=K, T=T, positions=shape, mask=mask)
+    return s.change(K=K, T=T, positions=shape, mask=mask).masked()
 
 
 def global_pool(layer, s):
@@ -257,7 +239,8 @@ def resize(layer, s):
         return jax.image.resize(x, shape, layer.method, antialias=layer.antialias)
 
     M, shape = matrix(function, s.positions)
-    return s.change(K=sandwich(M, s.K), T=sandwich(M, s.T), positions=shape)
+    K, T = sandwich(M, s.K), sandwich(M, s.T)
+    return s.change(K=K, T=T, positions=shape, mask=made_of(s, M))
 
 
 def cut(layer, s):
@@ -265,7 +248,8 @@ def cut(layer, s):
     chosen = np.arange(math.prod(s.positions)).reshape(s.positions)[index]
     at = chosen.ravel()
     K, T = (A[:, :, at][..., at] for A in (s.K, s.T))
-    return s.change(K=K, T=T, positions=chosen.shape)
+    mask = None if s.mask is None else s.mask[:, at]
+    return s.change(K=K, T=T, positions=chosen.shape, mask=mask)
 
 
 def spread(s):
@@ -294,7 +278,8 @@ def erf(layer, s):
 def layer_norm(layer, s):
     q = np.einsum("nnpp->np", s.K)
     if layer.over_positions:
-        q = np.repeat(q.mean(1, keepdims=True), q.shape[1], axis=1)
+        mask = np.ones_like(q) if s.mask is None else s.mask
+        q = np.ones_like(q) * ((q * mask).sum(1) / mask.sum(1))[:, None]
     both = np.sqrt(np.einsum("np,mq->nmpq", q + layer.epsilon, q + layer.epsilon))
     return s.change(K=s.K / both, T=s.T / both)
 
@@ -338,7 +323,7 @@ def attention(layer, s):
 
 def aggregate(layer, s):
     K, T = (np.einsum("npq,nmqr,msr->nmps", s.graph, A, s.graph) for A in (s.K, s.T))
-    return s.change(K=K, T=T)
+    return s.change(K=K, T=T).masked()
 
 
 RULES = {

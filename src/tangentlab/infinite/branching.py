@@ -6,12 +6,14 @@
 (1,)
 """
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array
 
 from .._types import Params, PRNGKey
 from .combining import Serial, check_layers, through
@@ -78,7 +80,8 @@ class Parallel(Layer):
         pairs = zip(self.branches, params, strict=True)
         outputs = [branch.forward(each, batch) for branch, each in pairs]
         values = self.join.values([jnp.asarray(each.x) for each in outputs])
-        return outputs[0]._replace(x=values)
+        mask = _in_any([each.mask for each in outputs])
+        return outputs[0]._replace(x=values, mask=mask)
 
     def signal(self, before: Signal) -> Signal:
         """What branches and join make of the law of their input.
@@ -156,7 +159,18 @@ class Parallel(Layer):
             [each.ntk for each in made],
             [shape[-1] for shape in shapes],
         )
-        return made[0]._replace(nngp=nngp, ntk=ntk)
+        first, second = (
+            side._replace(mask=_in_any([each.sides[number].mask for each in made]))
+            for number, side in enumerate(made[0].sides)
+        )
+        return made[0]._replace(nngp=nngp, ntk=ntk, sides=(first, second))
+
+
+def _in_any(masks: Sequence[Any]) -> Array | None:
+    """Positions that are there in any branch; None if all are."""
+    if any(mask is None for mask in masks):
+        return None
+    return functools.reduce(jnp.maximum, map(jnp.asarray, masks))
 
 
 def parallel(*branches: Layer, join: Join = Sum()) -> Layer:  # noqa: B008

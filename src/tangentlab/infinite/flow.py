@@ -90,7 +90,7 @@ def side_of(batch: Batch) -> Side:
 
 
 def zero_outside(batch: Batch) -> Batch:
-    """Zero where a position is not there.
+    """Zero where a position is not there, whatever the value was.
 
     Args:
         batch: The examples.
@@ -100,4 +100,5 @@ def zero_outside(batch: Batch) -> Batch:
     """
     if batch.mask is None:
         return batch
-    return batch._replace(x=batch.x * jnp.asarray(batch.mask)[..., None])
+    mask = jnp.asarray(batch.mask)[..., None]
+    return batch._replace(x=jnp.where(mask > 0, batch.x * mask, 0))

@@ -89,7 +89,7 @@ class LayerNorm(Layer):
         axes = tuple(range(1, x.ndim)) if self.over_positions else (x.ndim - 1,)
         share: Array | float = 1.0
         if self.over_positions and batch.mask is not None:
-            share = _mean(jnp.asarray(batch.mask))[..., None]
+            share = _share(jnp.asarray(batch.mask))[..., None]
         mean = x.mean(axes, keepdims=True) / share
         centered = zero_outside(batch._replace(x=x - mean)).x
         variance = (jnp.asarray(centered) ** 2).mean(axes, keepdims=True) / share
@@ -110,7 +110,7 @@ class LayerNorm(Layer):
         q = variances(covariance, step.before.rank, self.need(step.after))
         if self.over_positions:
             mask = covariance.sides[0].mask
-            share = 1.0 if mask is None else _mean(mask)
+            share = 1.0 if mask is None else _share(mask)
             q = jnp.broadcast_to(_mean(q) / share, q.shape)
         factor = lax.rsqrt(q + self.epsilon)
         if step.after == Need.NOTHING:
@@ -137,6 +137,12 @@ class LayerNorm(Layer):
 def _mean(values: Array) -> Array:
     """Mean over positions, which are all axes but the first."""
     return values.mean(tuple(range(1, values.ndim)), keepdims=True)
+
+
+def _share(mask: Array) -> Array:
+    """Share of the positions that are there; 1 for an example without any."""
+    share = _mean(mask)
+    return jnp.where(share > 0, share, 1)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from jaxtyping import Array
 
 from .._types import Params
 from .conv import move_sides
-from .covariance import Covariance, Side, equal_positions, map_arrays
+from .covariance import Covariance, Side, equal_positions, map_arrays, masked
 from .flow import Batch, zero_outside
 from .layer import LinearLayer
 from .signal import Need, Step
@@ -128,7 +128,8 @@ class SumPool(LinearLayer):
                     k = self._pool(k, at, axis, settle=True)
             return equal_positions(k, rank) if step.after == Need.SAME else k
 
-        return move_sides(map_arrays(covariance, pool), windows)
+        moved = move_sides(map_arrays(covariance, pool), windows)
+        return masked(moved, rank, step.after)
 
     def _pool(
         self, array: Array, at: int, axis: Axis, *, settle: bool = False

@@ -17,6 +17,8 @@ from .flow import Batch, zero_outside
 from .layer import LinearLayer
 from .signal import Need, Step
 
+_ROUNDING = 1e-6  # below it a weight of a position in another is none
+
 
 @dataclass(frozen=True)
 class ImageResize(LinearLayer):
@@ -121,7 +123,8 @@ class ImageResize(LinearLayer):
             return None
         first = mask.ndim - len(positions)
         for number, size in enumerate(positions):
-            matrix = jnp.abs(self._matrix(size, self.positions[number], mask)) > 0
+            matrix = self._matrix(size, self.positions[number], mask)
+            matrix = jnp.abs(matrix) > _ROUNDING
             at = first + number
             mask = jnp.tensordot(mask, matrix.astype(mask.dtype), (at, 1))
             mask = jnp.moveaxis(mask, -1, at)

@@ -58,9 +58,16 @@ class Axis(NamedTuple):
 
     @property
     def centers(self) -> np.ndarray:
-        """Position of the middle of each window, before gaps and padding."""
-        middle = (self.window - 1) // 2 * self.dilation - self.low
-        at = (np.arange(self.output) * self.stride + middle) // (1 + self.gaps)
+        """Position of the middle of each window, before gaps and padding.
+
+        Where there are as many windows as positions and gaps, each position has its own
+        and those of the gaps behind it.
+        """
+        spread, numbers = 1 + self.gaps, np.arange(self.output)
+        if self.stride == 1 and self.output == self.size * spread:
+            return numbers // spread
+        middle = (self.window - 1) * self.dilation // 2 - self.low
+        at = (numbers * self.stride + middle) // spread
         return np.clip(at, 0, self.size - 1)
 
 

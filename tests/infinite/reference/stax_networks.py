@@ -38,7 +38,7 @@ def joined(last, *branches):
 
 
 def attention(mechanism="SOFTMAX", linear=True):
-    """A layer as `networks._attention` makes it."""
+    """A layer as `networks.attention` makes it."""
     return stax.GlobalSelfAttention(
         n_chan_out=6,
         n_chan_key=5,
@@ -54,7 +54,7 @@ def attention(mechanism="SOFTMAX", linear=True):
 
 
 def sequence(layer):
-    """A network as `networks._sequence` makes it."""
+    """A network as `networks.sequence` makes it."""
     return dense(6), relu, layer, gap, dense()
 
 
