@@ -200,15 +200,25 @@ def squeeze_and_excite(p, x):
     return (images * gate[:, None, None]).mean(axis=(1, 2)) @ p["v"]
 
 
-@network({"w": (3, 4), "v": (4, 1)})
-def dropout_off(p, x):
-    def drop(hidden, rate):
-        return hidden if rate == 0 else hidden * 0
+def drop(hidden, shape, rate=0.5):
+    """Dropout with a mask of a shape that fits the features."""
+    keep = jax.random.bernoulli(jax.random.key(0), 1 - rate, shape)
+    return hidden * keep.astype(hidden.dtype) / (1 - rate)
 
-    return drop(jnp.tanh(x @ p["w"]), 0) @ p["v"]
+
+@network({"w": (3, 4), "v": (4, 1), "off": np.array(True)})
+def dropout_off(p, x):
+    hidden = jnp.tanh(x @ p["w"])
+    return jnp.where(p["off"], hidden, drop(hidden, hidden.shape)) @ p["v"]
+
+
+@network({"w": (3, 4), "v": (4, 1), "off": np.array(True)})
+def dropout_off_by_a_branch(p, x):
+    hidden = jnp.tanh(x @ p["w"])
+    ways = lambda h: h, lambda h: drop(h, h.shape)
+    return lax.cond(p["off"], *ways, hidden) @ p["v"]
 
 
 @network({"w": (3, 4), "v": (4, 1)})
 def dropout_with_a_fixed_mask(p, x):
-    keep = jax.random.bernoulli(jax.random.key(0), 0.5, (1, 4))
-    return (jnp.tanh(x @ p["w"]) * keep.astype(x.dtype) * 2) @ p["v"]
+    return drop(jnp.tanh(x @ p["w"]), (1, 4)) @ p["v"]

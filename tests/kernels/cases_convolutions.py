@@ -196,7 +196,7 @@ def conv_of_a_vectorized_image(p, x):
     return read_out(jax.vmap(one)(x), p["v"])
 
 
-@network({"k": (3, 3, 2, 2), "v": (2, 1)}, x=IMAGE, tags=("bfloat16", "fixed"))
+@network({"k": (3, 3, 2, 2), "v": (2, 1)}, x=IMAGE, tags=("bfloat16",))
 def conv_mixed_precision(p, x):
     out = conv(x.astype(jnp.bfloat16), p["k"].astype(jnp.bfloat16))
     return read_out(out.astype(jnp.float32), p["v"].astype(jnp.float32))

@@ -26,14 +26,15 @@ def of_layers(layers, body) -> tl.Model:
     return tl.models.from_equinox(lambda key: Network(layers(key), body))
 
 
-def of_images(layer) -> tl.Model:
-    """One layer on images, channels first, that makes 3 channels; then a dense one."""
+def of_images(layer, channels=3) -> tl.Model:
+    """One layer on images, channels first, that makes as many as said; then a dense."""
 
     def layers(key):
-        return {"first": layer(key), "last": eqx.nn.Linear(3, 2, key=key)}
+        return {"first": layer(key), "last": eqx.nn.Linear(channels, 2, key=key)}
 
     def body(parts, x):
-        return parts["last"](jnp.tanh(parts["first"](x)).mean(axis=(1, 2)))
+        axes = tuple(range(1, x.ndim))
+        return parts["last"](jnp.tanh(parts["first"](x)).mean(axis=axes))
 
     return of_layers(layers, body)
 

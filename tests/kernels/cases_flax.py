@@ -11,8 +11,8 @@ from .cases import Tokens, library
 IMAGE, SEQUENCE = (4, 4, 2), (4, 3)
 
 
-def linen(body, input_shape, *, modes=False, **options) -> tl.Model:
-    """A network of a function that calls linen's layers, `body(nn, x[, train])`."""
+def module_of(body, *, modes=False):
+    """A module of a function that calls linen's layers, `body(nn, x[, train])`."""
     import flax.linen as nn
 
     class Network(nn.Module):
@@ -20,12 +20,18 @@ def linen(body, input_shape, *, modes=False, **options) -> tl.Model:
         def __call__(self, x, train=False):
             return body(nn, x, train) if modes else body(nn, x)
 
+    return Network()
+
+
+def linen(body, input_shape, *, modes=False, **options) -> tl.Model:
+    """The network of a `body`, as `module_of` describes it."""
     if modes:
         options["eval_kwargs"], options["train_kwargs"] = (
             {"train": False},
             {"train": True},
         )
-    return tl.models.from_flax(Network(), input_shape, **options)
+    module = module_of(body, modes=modes)
+    return tl.models.from_flax(module, input_shape, **options)
 
 
 def of_images(layer, **options) -> tl.Model:

@@ -30,7 +30,8 @@ def of_images(layer) -> tl.Model:
         return {"first": layer(nnx, rngs), "last": nnx.Linear(3, 2, rngs=rngs)}
 
     def body(parts, x):
-        return parts["last"](jnp.tanh(parts["first"](x)).mean(axis=(1, 2)))
+        axes = tuple(range(1, x.ndim - 1))
+        return parts["last"](jnp.tanh(parts["first"](x)).mean(axis=axes))
 
     return nnx_model(layers, body)
 

@@ -107,7 +107,7 @@ def dot_general_with_batch_axis(p, x):
     return jnp.tanh(hidden).sum(axis=0).T @ p["v"]
 
 
-@network({"w": (3, 4), "v": (4, 2)}, outputs=2, tags=("bfloat16", "fixed"))
+@network({"w": (3, 4), "v": (4, 2)}, outputs=2, tags=("bfloat16",))
 def preferred_element_type(p, x):
     numbers = (((1,), (0,)), ((), ()))
     low, w, v = (a.astype(jnp.bfloat16) for a in (x, p["w"], p["v"]))
@@ -122,14 +122,14 @@ def preferred_double_precision(p, x):
     return jnp.tanh(hidden).astype(x.dtype) @ p["v"]
 
 
-@network({"w": (3, 4), "b": (4,), "v": (4, 2)}, outputs=2, tags=("bfloat16", "fixed"))
+@network({"w": (3, 4), "b": (4,), "v": (4, 2)}, outputs=2, tags=("bfloat16",))
 def mixed_precision(p, x):
     low = jax.tree.map(lambda a: a.astype(jnp.bfloat16), (p, x))
     p, x = low
     return (jnp.tanh(x @ p["w"] + p["b"][None]) @ p["v"]).astype(jnp.float32)
 
 
-@network({"w": (3, 3), "v": (3, 2)}, x=(4, 3), outputs=2, tags=("bfloat16", "fixed"))
+@network({"w": (3, 3), "v": (3, 2)}, x=(4, 3), outputs=2, tags=("bfloat16",))
 def mixed_precision_at_positions(p, x):
     w, v, x = (a.astype(jnp.bfloat16) for a in (p["w"], p["v"], x))
     hidden = jnp.tanh(jnp.tanh(x @ w) @ w).mean(axis=1)

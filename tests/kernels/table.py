@@ -6,11 +6,14 @@ from . import (
     cases_derivatives,
     cases_elementwise,
     cases_equinox,
+    cases_equinox_layers,
     cases_flax,
+    cases_flax_layers,
     cases_haiku,
     cases_inputs,
     cases_loops,
     cases_nnx,
+    cases_nnx_layers,
     cases_products,
     cases_weights,
 )
@@ -27,8 +30,11 @@ SOURCES = (
     cases_derivatives,
     cases_inputs,
     cases_flax,
+    cases_flax_layers,
     cases_nnx,
+    cases_nnx_layers,
     cases_equinox,
+    cases_equinox_layers,
     cases_haiku,
 )
 
