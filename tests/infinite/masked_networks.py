@@ -43,7 +43,7 @@ def _transposed(window: int, strides: int, padding: Any = "SAME"):
     )
 
 
-def _joined(*branches, join=inf.Sum()) -> Case:  # noqa: B008
+def _joined(*branches, join: Any = inf.Sum()) -> Case:  # noqa: B008
     return _lengths(conv_1d(), inf.parallel(*branches, join=join), gap, dense())
 
 

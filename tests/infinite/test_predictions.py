@@ -1,5 +1,6 @@
 """Predictions by kernels of wide networks are those of dense linear algebra."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import scipy.linalg
@@ -17,7 +18,7 @@ def kernels(request):
     """NNGP and NTK of training samples followed by test samples."""
     layer = NETWORKS[request.param].build()
     found = layer.kernel(examples(request.param, NUM_TRAIN + NUM_TEST))
-    return inf.Kernels(*(np.asarray(K) for K in found))
+    return inf.Kernels(*(jnp.asarray(K) for K in found))
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +65,8 @@ def test_gradient_flow(kernels, y):
 def test_an_ensemble_at_a_time(kernels, y):
     """Outputs are linear in those before training, whose covariance is the NNGP."""
     theta, across = parts(kernels.ntk)
-    blocks = [tl.predict.split_kernel(K, NUM_TRAIN) for K in kernels[::-1]]
-    found = tl.predict.ensemble(*blocks, y, TIMES[0])
+    ntk, nngp = (tl.predict.split_kernel(K, NUM_TRAIN) for K in kernels[::-1])
+    found = tl.predict.ensemble(ntk, nngp, y, TIMES[0])
     A = across @ after(theta, TIMES[0])
     trained = np.concatenate([-A, np.eye(NUM_TEST)], axis=1)
     covariance = trained @ kernels.nngp @ trained.T
