@@ -75,7 +75,9 @@ MASKED: dict[str, Case] = {
         inf.ConvLocal(6, (3,), 2, "VALID", weight_std=1.2), relu, flat, dense()
     ),
     "sum_pool": _after_conv(inf.SumPool((3,), 1, "SAME"), gap, dense()),
-    "avg_pool": _heights(conv(), relu, inf.AvgPool((2, 3), (2, 1), "SAME"), flat),
+    "avg_pool": _heights(
+        conv(), relu, inf.AvgPool((2, 3), (2, 1), "SAME"), flat, dense()
+    ),
     "avg_pool_valid": _after_conv(inf.AvgPool((3,)), gap, dense()),
     "global_sum_pool": _after_conv(inf.GlobalSumPool(), dense()),
     "aggregate": _lengths(
