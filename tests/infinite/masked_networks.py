@@ -43,7 +43,7 @@ def _transposed(window: int, strides: int, padding: Any = "SAME"):
     )
 
 
-def _joined(*branches, join: Any = inf.Sum()) -> Case:  # noqa: B008
+def _joined(join: Any, *branches) -> Case:
     return _lengths(conv_1d(), inf.parallel(*branches, join=join), gap, dense())
 
 
@@ -101,15 +101,13 @@ MASKED: dict[str, Case] = {
         conv((2,), dilation=2), relu, conv((2,), 2, dilation=2), relu, gap
     ),
     "residual": _lengths(conv_1d(), inf.residual(relu, conv_1d()), relu, gap, dense()),
-    "shortcut": _joined(SHORT, LONG),
-    "shortcut_last": _joined(LONG, SHORT),
+    "shortcut": _joined(inf.Sum(), SHORT, LONG),
+    "shortcut_last": _joined(inf.Sum(), LONG, SHORT),
     "product": _joined(
-        *(inf.serial(relu, conv_1d()), inf.serial(inf.Erf(), dense(6))),
-        join=inf.Product(),
+        inf.Product(), inf.serial(relu, conv_1d()), inf.serial(inf.Erf(), dense(6))
     ),
     "concatenate": _joined(
-        *(inf.serial(relu, conv_1d()), inf.serial(inf.Erf(), dense(2))),
-        join=inf.Concatenate(),
+        inf.Concatenate(), inf.serial(relu, conv_1d()), inf.serial(inf.Erf(), dense(2))
     ),
     "dropout": _after_conv(inf.Dropout(0.7, training=True), conv_1d(), relu, gap),
 }
