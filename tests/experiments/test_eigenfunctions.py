@@ -84,6 +84,33 @@ def test_function_space_and_weight_space_train_the_same_linearization(
     np.testing.assert_array_equal(other.arrays("network-42")["test_loss"], same)
 
 
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_labels_of_another_activation_at_the_same_parameters(tmp_path, on_disk):
+    """Against Gram matrices and training outside of the experiment."""
+    config = dataclasses.replace(TOY, label_activation="tanh", gram_on_disk=on_disk)
+    run = compute(config, tmp_path)
+    dataset = opening.open_samples(config).dataset
+    relu, tanh = (
+        tl.models.build("mlp", dataset.shape, activation=name)
+        for name in ("relu", "tanh")
+    )
+    keys, x = opening.make_keys(42), dataset.x
+    params = relu.init(keys.init)
+    lam, vectors = np.linalg.eigh(np.asarray(tl.gram(tanh.apply, params, x)))
+    tasks = run.arrays("tasks-42")
+    assert str(tasks["source"]) == "tanh at the same parameters"
+    np.testing.assert_allclose(tasks["eigenvalue"][:2], lam[[-1, -4]], rtol=1e-4)
+    same = np.mean(tasks["labels"][1] == (vectors[:, -4] > 0))
+    assert abs(same - 0.5) == 0.5  # up to sign
+    task = tl.tasks.from_labels(dataset, tasks["labels"][1])
+    K, f_0 = tl.gram(relu.apply, params, x), relu.apply(params, x)
+    options = {"recipe": config.recipe, "key": keys.batches}
+    linear = tl.train_dual(K, f_0, task, **options)
+    got = run.arrays("linearized-42")["train_loss"][1]
+    np.testing.assert_allclose(got, linear.train_loss[0], rtol=1e-4)
+    assert "kernel with tanh" in EXPERIMENT.report(run).summary
+
+
 def test_seeds_share_samples_and_differ_in_initialization(tmp_path):
     config = dataclasses.replace(
         TOY, seed=7, seeds=2, reference_epochs=1, gram_on_disk=False

@@ -49,7 +49,7 @@ def seed(tmp_path_factory):
 
 def test_every_field_of_the_config_is_read():
     source = Path(computing.__file__).read_text()
-    shared = {"data", "directory", "num_test", "model", "activation"}
+    shared = {"data", "directory", "num_test", "model", "activation", "last_scale"}
     for field in dataclasses.fields(Identities):
         read = re.search(rf"config\.{field.name}\b|\"{field.name}\"", source)
         assert read or field.name in shared, field.name

@@ -66,6 +66,20 @@ def test_the_linear_model_is_centered_and_of_the_trained_kernel(run):
     np.testing.assert_allclose(got["train_loss"], wanted.train_loss, rtol=2e-3)
 
 
+def test_labels_of_another_activation_are_learned_with_the_own_kernel(tmp_path):
+    config = dataclasses.replace(TOY, indices=(3,), label_activation="tanh")
+    run = compute(config, tmp_path)
+    dataset = opening.open_samples(config).dataset
+    model, keys = tl.models.build("mlp", dataset.shape), opening.make_keys(42)
+    params, tasks = model.init(keys.init), run.arrays("tasks-42")
+    assert str(tasks["source"]) == "tanh at the same parameters"
+    task = tl.tasks.from_labels(dataset, tasks["labels"][0])
+    linear = tl.linearize(model.apply, params, centered=True)
+    wanted = tl.train(linear, params, task, config.recipe, key=keys.batches)
+    got = run.arrays("initial-42")["train_loss"]
+    np.testing.assert_allclose(got, wanted.train_loss, rtol=2e-3)
+
+
 def test_the_report_has_a_row_for_each_task_and_all_three_models(run):
     report = EXPERIMENTS["pretrained"].report(run)
     table = report.console_table

@@ -29,11 +29,11 @@ TOY = Rotation(
 )
 
 
-def compute(root: Path) -> store.Run:
+def compute(root: Path, config: Rotation = TOY) -> store.Run:
     """The run alone, without figures and page, which take longer."""
-    with store.create(root, "rotation", TOY, resume=True) as folder:
-        computing.run(TOY, folder, progress=False)
-    return store.open_run(folder.final, {"rotation": type(TOY)})
+    with store.create(root, "rotation", config, resume=True) as folder:
+        computing.run(config, folder, progress=False)
+    return store.open_run(folder.final, {"rotation": Rotation})
 
 
 class Interrupted(Exception):
@@ -67,6 +67,22 @@ def test_every_field_of_the_config_is_read():
     source = "".join(sources)
     for field in dataclasses.fields(Rotation):
         assert re.search(rf"config\.{field.name}\b", source), field.name
+
+
+def test_modes_of_another_activation_are_measured_with_the_own_kernel(tmp_path):
+    config = dataclasses.replace(TOY, indices=(6,), label_activation="tanh")
+    run = compute(tmp_path, config)
+    dataset = opening.open_samples(config).dataset
+    relu, tanh = (
+        tl.models.build("mlp", dataset.shape, activation=name)
+        for name in ("relu", "tanh")
+    )
+    params = relu.init(opening.make_keys(42).init)
+    K, L = (np.asarray(tl.gram(m.apply, params, dataset.x)) for m in (relu, tanh))
+    V = np.linalg.eigh(L.astype(np.float64))[1][:, ::-1][:, :10]
+    quotients = np.einsum("ij,ik,kj->j", V, K, V)
+    before = read_quotients(run, 42, 6, "all").before[:10]
+    np.testing.assert_allclose(before, quotients, rtol=1e-3)
 
 
 def test_quotients_are_those_of_the_kernel_before_and_after(run):

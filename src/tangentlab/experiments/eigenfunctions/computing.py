@@ -5,8 +5,7 @@ tangent kernel at initialization. Network and linearization start from the same
 parameters and see the same batches. Distances from the start, and the steps to a small
 training loss, come with it.
 
->>> from pathlib import Path
->>> from tangentlab.experiments import EXPERIMENTS, perform
+>>> >>> from tangentlab.experiments import EXPERIMENTS, perform
 >>> config = Eigenfunctions(data="cifar10", model="lenet", num_indices=48)
 >>> outcome = perform(  # doctest: +SKIP
 ...     EXPERIMENTS, "eigenfunctions", config, Path("runs"), resume=True
@@ -19,7 +18,6 @@ Reference:
 
 import dataclasses
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,14 +25,22 @@ import numpy as np
 from ... import tasks
 from ...data import Dataset
 from ...kernels.request import Precision
-from ...models import Activation, ModelName
+from ...models import Activation
 from ...report.gallery import Gallery
 from ...store import RunFolder
 from ...training import Recipe
 from ..stages.indices import choose_indices
-from ..stages.kernel import compute_gram, keeps_gram, make_tasks, num_pairs, saved_tasks
+from ..stages.kernel import (
+    compute_gram,
+    keeps_gram,
+    labeled_by,
+    make_tasks,
+    num_pairs,
+    saved_tasks,
+)
 from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
+from ..stages.setting import Setting
 from ..stages.training import (
     Job,
     Space,
@@ -49,22 +55,9 @@ REFERENCE = "reference"
 
 
 @dataclasses.dataclass(frozen=True)
-class Eigenfunctions:
+class Eigenfunctions(Setting):
     """Train a network and its linearization on eigenfunctions of its kernel."""
 
-    data: str = "digits"
-    """Data set: digits, cifar10, mnist, fashion_mnist, or a path to an .npz file."""
-    directory: Path | None = None
-    """Folder with the data; else $TANGENTLAB_DATA, then the user cache."""
-    num_samples: int | None = None
-    """Samples in all, train and test, stratified by class; all there are by default."""
-    num_test: int | None = None
-    """Test samples among them; the data set's own proportion by default. Give it to
-    compare training sizes: it alone decides which test samples are taken."""
-    model: ModelName = "mlp"
-    """Network: mlp, lenet or resnet18, as in the paper."""
-    activation: Activation = "relu"
-    """Its activation."""
     indices: tuple[int, ...] | None = None
     """Eigenfunctions to learn, from 0 (the paper's phi_1); by default 0 1 2 4 9 19 49
     99 199 499 999, as far as these lie below half the number of samples."""
@@ -72,11 +65,10 @@ class Eigenfunctions:
     """This many instead, evenly spread on a log scale between 0 and the last of the
     default ones. Whether accuracy falls takes 20 to tell, whether both models rank
     tasks alike takes 40."""
-    seed: int = 42
-    """Decides the initialization, the subset and the order of samples."""
-    seeds: int = 1
-    """Number of initializations: seed, seed + 1, ... on the same samples. Five are
-    needed for intervals over initializations."""
+    label_activation: Activation | None = None
+    """Activation of the kernel whose eigenfunctions are the labels, at the same
+    parameters; that of the network by default. The paper's code takes relu for them and
+    trains its ResNet18 with gelu; its text does not."""
     recipe: Recipe = Recipe()
     """How both models are trained."""
     rates: tuple[float, ...] | None = None
@@ -153,10 +145,13 @@ def _compute_kernel(config: Eigenfunctions, plan: _Plan, seed: Seed) -> None:
     learned = all(seed.has(job.results("linearized")) for job in jobs)
     if made and (learned or not plan.dual):
         return
-    K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
+    source, K = labeled_by(seed, config.model, config.label_activation), None
     if not made:
-        make_tasks(seed, K, plan.indices, plan.num_pairs, config.precision)
+        K = compute_gram(source, config.precision, on_disk=config.gram_on_disk)
+        make_tasks(source, K, plan.indices, plan.num_pairs, config.precision)
     if plan.dual:
+        if K is None or source is not seed:
+            K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
         for job in _jobs(config, seed, "linearized"):
             kept = keeps_gram(config.gram_on_disk, seed.cluster)
             learn_dual(seed, job, K, resumable=kept)

@@ -29,7 +29,7 @@ def report(run: Run) -> Report:
     title = f"Eigenfunctions of the tangent kernel: {drawing.subject(results)}"
     return Report(
         title=title,
-        summary=_summary(results),
+        summary=_summary(results) + _source(run),
         sections=tuple(_sections(run, results, judged)),
         console_table=accuracy_table(results),
         highlights=_highlights(results),
@@ -57,6 +57,17 @@ def _summary(results: Results) -> str:
         f"eigenfunction at a time and tested on {results.num_test:,}, {lead}. {seeds} "
         "Degenerate tasks are shown and left out of all numbers, as is any whose "
         "training diverged."
+    )
+
+
+def _source(run: Run) -> str:
+    """Whose kernel labels come from, where it is not the network's own."""
+    config = run.config
+    if config.label_activation is None:
+        return ""
+    return (
+        f" Labels come from the kernel with {config.label_activation} at the same "
+        f"parameters; both models that learn them have {config.activation}."
     )
 
 

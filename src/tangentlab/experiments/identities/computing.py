@@ -20,15 +20,15 @@ Reference:
 """
 
 import dataclasses
-from pathlib import Path
 
 import jax
 import numpy as np
 
 from ...data import Dataset
-from ...models import Activation, ModelName
+from ...models import Activation
 from ...store import RunFolder
 from ..stages.opening import make_keys, open_samples, open_seeds
+from ..stages.setting import Setting
 from .activity import count_active
 from .batch_norm import check_frozen
 from .lemma import check_lemma
@@ -38,21 +38,13 @@ _SMALLEST = 16  # pixels, of images for ResNet18
 
 
 @dataclasses.dataclass(frozen=True)
-class Identities:
+class Identities(Setting):
     """Check the paper's lemma, theorem and facts about ResNet18 to rounding."""
 
-    data: str = "digits"
-    """Data set: digits, cifar10, mnist, fashion_mnist, or a path to an .npz file."""
-    directory: Path | None = None
-    """Folder with the data; else $TANGENTLAB_DATA, then the user cache."""
     num_samples: int | None = 200
     """Samples of the Gram matrix, stratified by class."""
-    num_test: int | None = None
-    """Test samples among them, which here are like the others."""
-    model: ModelName = "mlp"
-    """Network of Lemma 1 and Theorem 1."""
     activation: Activation = "gelu"
-    """Its activation; Theorem 1 needs a smooth one."""
+    """Activation of the network of Lemma 1 and Theorem 1, which needs a smooth one."""
     num_modes: int = 20
     """Leading eigenvectors on which the inequality is an equality."""
     num_draws: int = 32_768
@@ -67,10 +59,6 @@ class Identities:
     channels, Gaussian ones else."""
     num_images: int = 64
     """How many of these; a parameter is active if it has a gradient on one of them."""
-    seed: int = 42
-    """Decides initializations, samples and draws."""
-    seeds: int = 1
-    """Number of initializations: seed, seed + 1, ..."""
 
 
 def run(config: Identities, folder: RunFolder, *, progress: bool) -> None:

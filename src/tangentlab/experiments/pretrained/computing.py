@@ -23,7 +23,13 @@ from ...models import linearize
 from ...store import RunFolder
 from ...tasks import Task
 from ...training import History, Recipe, train, train_dual
-from ..stages.kernel import compute_gram, keeps_gram, make_tasks, saved_tasks
+from ..stages.kernel import (
+    compute_gram,
+    keeps_gram,
+    labeled_by,
+    make_tasks,
+    saved_tasks,
+)
 from ..stages.modes import ModeTasks, mode_indices
 from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
@@ -114,9 +120,12 @@ def _compute(config: Pretrained, plan: _Plan, seed: Seed) -> None:
 
 def _compute_initial(config: Pretrained, plan: _Plan, seed: Seed) -> None:
     """The kernel at initialization, tasks, and the linear model with that kernel."""
-    K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
+    source = labeled_by(seed, config.model, config.label_activation)
+    K = compute_gram(source, config.precision, on_disk=config.gram_on_disk)
     if not seed.has("tasks"):
-        make_tasks(seed, K, plan.indices, plan.num_pairs, config.precision)
+        make_tasks(source, K, plan.indices, plan.num_pairs, config.precision)
+    if source is not seed and plan.dual:
+        K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
     start = Trained(seed.model, seed.params, seed.model.init_state())
     if not plan.dual:
         K = None

@@ -21,7 +21,13 @@ from ...data import Dataset
 from ...spectra import Spectrum
 from ...spectra.multiplying import multiply
 from ...store import RunFolder
-from ..stages.kernel import NUM_PAIRS, compute_gram, make_tasks, saved_tasks
+from ..stages.kernel import (
+    NUM_PAIRS,
+    compute_gram,
+    labeled_by,
+    make_tasks,
+    saved_tasks,
+)
 from ..stages.modes import ModeTasks, mode_indices
 from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
@@ -106,8 +112,11 @@ def _compute(config: Rotation, plan: _Plan, seed: Seed) -> None:
 
 def _decompose(config: Rotation, plan: _Plan, seed: Seed) -> None:
     """Modes of the kernel at initialization, and its quotients on parts of the data."""
-    K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
-    found = make_tasks(seed, K, plan.indices, plan.num_modes, config.precision)
+    source = labeled_by(seed, config.model, config.label_activation)
+    K = compute_gram(source, config.precision, on_disk=config.gram_on_disk)
+    found = make_tasks(source, K, plan.indices, plan.num_modes, config.precision)
+    if source is not seed:
+        K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
     _save_modes(seed, found)
     seed.save("before", **_quotients(seed, K, np.asarray(found.eigenvectors)))
 

@@ -9,14 +9,13 @@ initialization, batches.
 """
 
 import dataclasses
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ...data import Dataset
 from ...kernels.request import Precision
-from ...models import Activation, ModelName
+from ...models import ModelName
 from ...store import RunFolder
 from ...tasks import Task
 from ...training import Recipe
@@ -24,6 +23,7 @@ from ..stages.indices import choose_indices
 from ..stages.kernel import compute_gram, keeps_gram
 from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
+from ..stages.setting import Setting
 from ..stages.training import Job, is_dual, learn_dual, learn_network
 from .sources import (
     SOURCES,
@@ -41,33 +41,17 @@ _OTHERS: dict[ModelName, ModelName] = {
 
 
 @dataclasses.dataclass(frozen=True)
-class SelfReference:
+class SelfReference(Setting):
     """Compare network and linearization on labels from several kernels."""
 
-    data: str = "digits"
-    """Data set: digits, cifar10, mnist, fashion_mnist, or a path to an .npz file."""
-    directory: Path | None = None
-    """Folder with the data; else $TANGENTLAB_DATA, then the user cache."""
-    num_samples: int | None = None
-    """Samples in all, train and test, stratified by class; all there are by default."""
-    num_test: int | None = None
-    """Test samples among them; the data set's own proportion by default."""
-    model: ModelName = "mlp"
-    """Network: mlp, lenet or resnet18, as in the paper."""
     other_model: ModelName | None = None
-    """The other architecture; by default lenet, and mlp for a lenet."""
-    activation: Activation = "relu"
-    """Activation of both."""
+    """The other architecture, with the same activation; by default lenet, and mlp for a
+    lenet."""
     indices: tuple[int, ...] | None = None
     """Eigenfunctions to learn, from 0, the same of every kernel; by default those of
     the experiment eigenfunctions."""
     num_indices: int | None = None
     """This many instead, evenly spread on a log scale."""
-    seed: int = 42
-    """Decides the initialization, the subset and the order of samples."""
-    seeds: int = 1
-    """Number of initializations: seed, seed + 1, ... on the same samples. Five are
-    needed for intervals."""
     recipe: Recipe = Recipe()
     """How both models are trained, by sgd."""
     precision: Precision = "float32"

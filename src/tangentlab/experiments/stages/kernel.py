@@ -1,5 +1,6 @@
 """From a network to tasks: its Gram matrix, the spectrum of that, and labels."""
 
+import dataclasses
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -7,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ... import models
 from ...analysis import binarization_overlap
 from ...kernels import TiledGram, gram, spread
 from ...kernels.planning import backend
 from ...kernels.request import Precision
+from ...models import Activation, ModelName
 from ...spectra import Spectrum, energy, summary
 from ...tasks import Task, eigenfunction
-from .seeds import Seed
+from .seeds import OWN, Seed
 from .shared_spectra import find_pairs
 
 SMALL = 4000
@@ -39,6 +42,24 @@ def num_pairs(n: int, largest: int) -> int:
     return min(n, max(NUM_PAIRS, int(_MARGIN * (largest + 1)) + 8))
 
 
+def labeled_by(seed: Seed, name: ModelName, activation: Activation | None) -> Seed:
+    """The network whose kernel labels the samples of a seed.
+
+    Args:
+        seed: The network that learns.
+        name: Its name.
+        activation: Of the kernel; None for that of the network.
+
+    Returns:
+        The seed itself, or one of the same parameters with that activation.
+    """
+    if activation is None:
+        return seed
+    model = models.build(name, seed.dataset.shape, activation=activation)
+    source = f"{activation} at the same parameters"
+    return dataclasses.replace(seed, model=model, source=source)
+
+
 def compute_gram(
     seed: Seed, precision: Precision, *, on_disk: bool | None = None
 ) -> Any:
@@ -58,7 +79,7 @@ def compute_gram(
     arguments = (seed.model.apply, seed.params, seed.dataset.x)
     if not keeps_gram(on_disk, seed.cluster):
         return gram(*arguments, precision=precision, progress=seed.progress)
-    folder = seed.work("gram")
+    folder = seed.work("gram" if seed.source == OWN else "gram-of-labels")
     folder.parent.mkdir(parents=True, exist_ok=True)
     return gram(
         *arguments,
@@ -110,7 +131,7 @@ def make_tasks(
     with _multiplied(seed, K) as there:
         found = find_pairs(seed, there, num, precision)
     seconds = time.perf_counter() - start
-    made = [eigenfunction(found, i, seed.dataset) for i in indices]
+    made = [eigenfunction(found, i, seed.dataset, source=seed.source) for i in indices]
     _save_spectrum(seed, found, seconds)
     index = np.array(indices)
     labels = np.stack([np.asarray(task.y) > 0 for task in made])
@@ -131,6 +152,7 @@ def make_tasks(
         lowest=ordered[:, :few],
         highest=ordered[:, ::-1][:, :few],
         energy=energy(found, signs).per_mode.astype(np.float32),
+        source=np.array(seed.source),
     )
     return found
 
@@ -164,7 +186,7 @@ def saved_tasks(seed: Seed) -> list[Task]:
             name=f"{data.name} eigenfunction {index}",
             index=int(index),
             unresolved=bool(unresolved),
-            source="own",
+            source=str(saved["source"]),
         )
         for index, labels, unresolved in parts
     ]

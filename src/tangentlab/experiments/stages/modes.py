@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from ...kernels.request import Precision
+from ...models import Activation
 from ...training import Recipe
 from .indices import choose_indices
 from .setting import Setting
@@ -18,6 +19,10 @@ class ModeTasks(Setting):
     """Eigenfunctions to learn, from 0 (the paper's phi_1); by default 9 19 49 99 199
     499 999, as far as these lie below half the number of samples. The paper's are not
     known."""
+    label_activation: Activation | None = None
+    """Activation of the kernel whose eigenfunctions these are, at the same parameters;
+    that of the network by default. The paper's code takes relu for them and trains its
+    ResNet18 with gelu; its text does not."""
     recipe: Recipe = Recipe()
     """How all models are trained."""
     precision: Precision = "float32"

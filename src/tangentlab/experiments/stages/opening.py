@@ -1,18 +1,17 @@
 """What experiments begin with: keys, samples, and a network for each seed."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import jax
 
 from ... import models
 from ..._types import PRNGKey
 from ...data import Dataset
-from ...models import Activation, ModelName
 from ...store import RunFolder
 from .samples import Samples, load_samples
 from .seeds import Seed
+from .setting import Setting
 
 
 class Keys(NamedTuple):
@@ -29,51 +28,6 @@ class Keys(NamedTuple):
     batches: PRNGKey
 
 
-@runtime_checkable
-class Choices(Protocol):
-    """What a config says about data, network and seeds, such as a `Setting`."""
-
-    @property
-    def data(self) -> str:
-        """Name of the data set."""
-        ...
-
-    @property
-    def directory(self) -> Path | None:
-        """Where to look for it first."""
-        ...
-
-    @property
-    def num_samples(self) -> int | None:
-        """Samples in all."""
-        ...
-
-    @property
-    def num_test(self) -> int | None:
-        """Test samples among them."""
-        ...
-
-    @property
-    def model(self) -> ModelName:
-        """Name of the network."""
-        ...
-
-    @property
-    def activation(self) -> Activation:
-        """Of the network."""
-        ...
-
-    @property
-    def seed(self) -> int:
-        """The first seed."""
-        ...
-
-    @property
-    def seeds(self) -> int:
-        """How many."""
-        ...
-
-
 def make_keys(seed: int) -> Keys:
     """The keys of a seed.
 
@@ -87,7 +41,7 @@ def make_keys(seed: int) -> Keys:
     return Keys(key, *jax.random.split(key))
 
 
-def open_samples(config: Choices) -> Samples:
+def open_samples(config: Setting) -> Samples:
     """The samples of a run, the same for all of its seeds.
 
     Args:
@@ -111,7 +65,7 @@ def open_samples(config: Choices) -> Samples:
 
 
 def open_seeds(
-    config: Choices,
+    config: Setting,
     dataset: Dataset,
     folder: RunFolder,
     *,
@@ -130,7 +84,12 @@ def open_seeds(
     Yields:
         The seeds.
     """
-    model = models.build(config.model, dataset.shape, activation=config.activation)
+    model = models.build(
+        config.model,
+        dataset.shape,
+        activation=config.activation,
+        last_scale=config.last_scale,
+    )
     for number in range(config.seed, config.seed + config.seeds):
         keys = make_keys(number)
         yield Seed(

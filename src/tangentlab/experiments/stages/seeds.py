@@ -11,6 +11,9 @@ from ...data import Dataset
 from ...models import Model
 from ...store import RunFolder
 
+OWN = "own"
+"""Labels of the network's own kernel."""
+
 
 @dataclass(frozen=True)
 class Seed:
@@ -28,6 +31,7 @@ class Seed:
         progress: Show progress bars.
         several: There are other seeds, so that titles of bars name this one.
         cluster: Whose workers compute what takes long; None for this process.
+        source: Whose kernel labels its tasks, in a few words.
     """
 
     number: int
@@ -39,6 +43,7 @@ class Seed:
     progress: bool = False
     several: bool = False
     cluster: Any = None
+    source: str = OWN
 
     def has(self, name: str) -> bool:
         """Whether results are there, perhaps from before an interruption.
