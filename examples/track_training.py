@@ -4,6 +4,8 @@
 
 Digits 0-4 against 5-9, an MLP, Adam. The kernel turns away from its start (`distance`),
 faster at first (`velocity`); its leading eigenvectors take in the labels (`energy`).
+What a tracker does not record by itself, here the share of the first layer in the
+trace, is one function more.
 """
 
 import jax
@@ -34,7 +36,14 @@ def main(num_steps: int = 400, num_samples: int = 300, every: int = 50):
         changes, state = optimizer.update(gradient, state, params)
         return optax.apply_updates(params, changes), state, value
 
-    tracker = tl.analysis.Tracker(model.apply, x[:num_samples], labels[:num_samples])
+    x_seen, y_seen = x[:num_samples], labels[:num_samples]
+
+    def first_layer(now, first):
+        return tl.analysis.trace_shares(model.apply, now.params, x_seen).shares[0]
+
+    tracker = tl.analysis.Tracker(
+        model.apply, x_seen, y_seen, measures={"first_layer": first_layer}
+    )
     tracker(0, params)
     draws = np.random.default_rng(0)
     for step in range(1, num_steps + 1):
@@ -48,6 +57,7 @@ def main(num_steps: int = 400, num_samples: int = 300, every: int = 50):
                 f"  distance {seen['distance']:.4f}  velocity {seen['velocity']:.1e}"
                 f"  centered alignment {seen['centered_alignment']:.3f}"
                 f"  energy {seen['energy_concentration']:.3f}"
+                f"  first layer {seen['first_layer']:.3f}"
             )
     return tracker.history()
 

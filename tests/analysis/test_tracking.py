@@ -12,9 +12,14 @@ import tangentlab as tl
 from tangentlab.analysis import (
     Tracker,
     centered_alignment,
+    cka,
     gram_alignment,
+    kernel_norm,
     kernel_size,
     kernel_velocity,
+    rotation,
+    subspace_overlap,
+    trace_shares,
 )
 from tests.networks import dense_apply
 
@@ -32,6 +37,8 @@ NAMES = {
     "energy_concentration",
     "distance",
     "velocity",
+    "cka",
+    "subspace_overlap",
 }
 
 
@@ -62,6 +69,10 @@ def test_history_is_what_the_functions_say(several):
         "energy_concentration": [tl.energy_concentration(K, y, 3) for K in kernels],
         "distance": [tl.kernel_distance(kernels[0], K) for K in kernels],
         "velocity": [np.nan, *kernel_velocity(kernels, STEPS)],
+        "cka": [cka(kernels[0], K) for K in kernels],
+        "subspace_overlap": [
+            subspace_overlap(leading(kernels[0]), leading(K)) for K in kernels
+        ],
     }
     for name, values in expected.items():
         np.testing.assert_allclose(history[name], values, rtol=1e-10, err_msg=name)
@@ -69,6 +80,40 @@ def test_history_is_what_the_functions_say(several):
         np.testing.assert_array_equal(history[name][-1], seen[-1][name])
     assert history["alignment"].shape == ((3, 3) if several else (3,))
     assert history["distance"][0] == 0 and history["distance"][-1] > 0
+
+
+def leading(K):
+    """Three eigenvectors, by a dense decomposition."""
+    return np.linalg.eigh(np.asarray(K, np.float64))[1][:, -3:]
+
+
+def test_measures_of_ones_own_see_the_kernel_now_and_the_first():
+    _, x, _ = network()
+    y = vectors(0, N)
+
+    def turned(now, first):
+        quotients = gram_alignment(now.K, first.spectrum.eigenvectors).rayleigh
+        return rotation(quotients, first.spectrum.eigenvalues, 1).gains
+
+    measures = {
+        "norm": lambda now, first: kernel_norm(now.K, y).squared,
+        "layers": lambda now, first: trace_shares(dense_apply, now.params, x).shares,
+        "gains": turned,
+    }
+    tracker = Tracker(dense_apply, x, y, num=3, measures=measures)
+    for step, params in zip(STEPS, course(), strict=True):
+        tracker(step, params)
+    history = tracker.history()
+    assert set(history) == NAMES | set(measures)
+    kernels = [np.asarray(tl.gram(dense_apply, p, x), np.float64) for p in course()]
+    norms = [y @ np.linalg.pinv(K, rcond=1e-12, hermitian=True) @ y for K in kernels]
+    np.testing.assert_allclose(history["norm"], norms, rtol=1e-6)
+    np.testing.assert_allclose(history["layers"].sum(axis=1), 1, rtol=1e-10)
+    lam, V = np.linalg.eigh(kernels[0])
+    quotients = np.einsum("ij,ik,kj->j", V, kernels[-1], V)
+    gains = (quotients / lam)[::-1][:3]
+    np.testing.assert_allclose(history["gains"][-1], gains, rtol=1e-8)
+    np.testing.assert_allclose(history["gains"][0], 1, rtol=1e-10)
 
 
 def test_batch_statistics_beside_the_parameters():
@@ -112,5 +157,8 @@ def test_messages(no_type_checks):
         Tracker(dense_apply, x, np.ones(3))
     with pytest.raises(ValueError, match=r"`num` must lie in 1\.\.11"):
         Tracker(dense_apply, x, y, num=50)
+    with pytest.raises(ValueError, match="recorded anyway, cka, trace: choose other"):
+        own = dict.fromkeys(("trace", "cka", "own"), lambda now, first: 0.0)
+        Tracker(dense_apply, x, y, measures=own)
     with pytest.raises(TypeError, match="must be a function"):
         Tracker(params, x, jnp.asarray(y))  # pyright: ignore

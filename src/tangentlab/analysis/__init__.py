@@ -44,6 +44,7 @@ from .stein import SteinSides as SteinSides
 from .stein import stein_sides as stein_sides
 from .subspaces import principal_angles as principal_angles
 from .subspaces import subspace_overlap as subspace_overlap
+from .tracking import Look as Look
 from .tracking import Tracker as Tracker
 from .verdicts import Claim as Claim
 from .verdicts import Finding as Finding

@@ -9,22 +9,58 @@
 [3.0, 2.176]
 """
 
-from typing import Any
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
-from jaxtyping import Float, PyTree
+from jaxtyping import ArrayLike, Float, PyTree
 
 from .._checks import batch_size
 from .._types import AnyArray, Apply, Inputs, Params
 from ..kernels import gram
 from ..kernels.request import Outputs, Precision
 from ..models.contract import check_callable
+from ..spectra import Spectrum, spectrum
 from ..spectra.checking import check_num
 from .aligning import gram_alignment
 from .concentration import energy_concentration
-from .similarity import centered_alignment, kernel_distance
+from .similarity import centered_alignment, cka, kernel_distance
 from .sizes import kernel_size
+from .subspaces import subspace_overlap
 from .targets import check_targets
+
+_RECORDED = (
+    "step",
+    "trace",
+    "participation_ratio",
+    "alignment",
+    "unbiased_alignment",
+    "centered_alignment",
+    "energy_concentration",
+    "distance",
+    "velocity",
+    "cka",
+    "subspace_overlap",
+)
+
+
+class Look(NamedTuple):
+    """A kernel at one step.
+
+    Attributes:
+        params: The parameters.
+        K: The Gram matrix.
+        spectrum: Its leading pairs, as many as the tracker's `num`.
+    """
+
+    params: Params
+    K: Any
+    spectrum: Spectrum
+
+
+Measure = Callable[[Look, Look], ArrayLike]
+"""From the kernel now, and the first one, to a number or an array of one shape."""
 
 
 class Tracker:
@@ -44,6 +80,20 @@ class Tracker:
     | `energy_concentration` | `energy_concentration(K, y, num)`, not squared |
     | `distance` | `kernel_distance` to the first kernel |
     | `velocity` | that to the kernel before, per step in between; NaN at first |
+    | `cka` | `cka` with the first kernel |
+    | `subspace_overlap` | of the leading `num` eigenvectors with those of the first |
+
+    Everything else that can be told of a kernel is added by name, for instance
+
+        measures={
+            "norm": lambda now, first: kernel_norm(now.K, y).squared,
+            "layers": lambda now, first: trace_shares(apply, now.params, x).shares,
+            "rotation": lambda now, first: rotation(
+                gram_alignment(now.K, first.spectrum.eigenvectors).rayleigh,
+                first.spectrum.eigenvalues,
+                index,
+            ).score,
+        }
 
     A network with batch statistics that change puts them beside its parameters and
     leaves them out with `trainable`:
@@ -58,6 +108,7 @@ class Tracker:
         y: Float[AnyArray, "n ..."],
         *,
         num: int = 10,
+        measures: Mapping[str, Measure] = MappingProxyType({}),
         outputs: Outputs = "mean",
         trainable: PyTree | None = None,
         precision: Precision = "float32",
@@ -70,7 +121,9 @@ class Tracker:
             x: Samples along a leading axis.
             y: Labels as $\pm 1$, or real-valued targets, `(n,)`; several as columns
                 are recorded side by side.
-            num: Eigenvectors for the energy concentration.
+            num: Eigenvectors for the energy concentration and the overlap.
+            measures: What else to record: by name a function of the kernel now and of
+                the first one, each a `Look`.
             outputs: With several logits, which kernel; see `tl.gram`.
             trainable: Prefix of `params` with booleans; False leaves parameters out.
             precision: See `tl.gram`.
@@ -78,7 +131,7 @@ class Tracker:
 
         Raises:
             ValueError: If `y` does not fit the samples, or holds labels 0 and 1; or if
-                `num` is not within 1 and n.
+                `num` is not within 1 and n, or a measure has the name of another.
         """
         check_callable(apply)
         n = batch_size("x", x)
@@ -88,6 +141,12 @@ class Tracker:
                 "every number: pass `2.0 * y - 1.0`."
             )
         check_num(num, n)
+        if taken := sorted(set(measures) & set(_RECORDED)):
+            raise ValueError(
+                f"`measures` names what is recorded anyway, {', '.join(taken)}: choose "
+                "other names."
+            )
+        self._measures = dict(measures)
         self._apply, self._x, self._y, self._num = apply, x, np.asarray(y), num
         self._options: dict[str, Any] = {
             "outputs": outputs,
@@ -96,7 +155,7 @@ class Tracker:
             "memory": memory,
         }
         self._rows: list[dict[str, np.ndarray]] = []
-        self._first: Any = None
+        self._first: Look | None = None
         self._last: Any = None
 
     def __call__(self, step: float | int, params: Params) -> dict[str, np.ndarray]:
@@ -119,24 +178,33 @@ class Tracker:
                 "Tracker for another run."
             )
         K = gram(self._apply, params, self._x, **self._options)
+        now = Look(params, K, spectrum(K, self._num))
+        first = now if self._first is None else self._first
         velocity = np.asarray(np.nan)
         if self._rows:
             velocity = np.asarray(kernel_distance(self._last, K) / (step - before))
-        self._first, self._last = (K if self._first is None else self._first), K
-        size, forms = kernel_size(K), gram_alignment(K, self._y)
-        row = {
-            "step": step,
+        row = {"step": step, "velocity": velocity, **self._told(now, first)}
+        row |= {name: of(now, first) for name, of in self._measures.items()}
+        self._first, self._last = first, K
+        self._rows.append({name: np.asarray(row[name], np.float64) for name in row})
+        return self._rows[-1]
+
+    def _told(self, now: Look, first: Look) -> dict[str, Any]:
+        """What is recorded of every kernel."""
+        K, y = now.K, self._y
+        size, forms = kernel_size(K), gram_alignment(K, y)
+        leading = [look.spectrum.eigenvectors for look in (now, first)]
+        return {
             "trace": size.trace,
             "participation_ratio": size.participation_ratio,
             "alignment": forms.biased,
             "unbiased_alignment": forms.unbiased,
-            "centered_alignment": centered_alignment(K, self._y),
-            "energy_concentration": energy_concentration(K, self._y, self._num),
-            "distance": kernel_distance(self._first, K),
-            "velocity": velocity,
+            "centered_alignment": centered_alignment(K, y),
+            "energy_concentration": energy_concentration(now.spectrum, y, self._num),
+            "distance": kernel_distance(first.K, K),
+            "cka": cka(first.K, K),
+            "subspace_overlap": subspace_overlap(*leading),
         }
-        self._rows.append({name: np.asarray(row[name], np.float64) for name in row})
-        return self._rows[-1]
 
     def history(self) -> dict[str, np.ndarray]:
         """All that was recorded.
