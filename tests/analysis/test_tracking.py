@@ -158,7 +158,7 @@ def test_messages(no_type_checks):
     with pytest.raises(ValueError, match=r"`num` must lie in 1\.\.11"):
         Tracker(dense_apply, x, y, num=50)
     with pytest.raises(ValueError, match="recorded anyway, cka, trace: choose other"):
-        own = dict.fromkeys(("trace", "cka", "own"), lambda now, first: 0.0)
+        own = {name: lambda now, first: 0.0 for name in ("trace", "cka", "own")}
         Tracker(dense_apply, x, y, measures=own)
     with pytest.raises(TypeError, match="must be a function"):
         Tracker(params, x, jnp.asarray(y))  # pyright: ignore
