@@ -106,6 +106,17 @@ def test_numbers_are_those_of_the_kernel_at_the_end(run):
     assert found.accuracy[0, -1] == pytest.approx(float(history.test_accuracy[0, -1]))
 
 
+def test_curves_are_among_the_metrics(run):
+    results, (_, *lines) = read_results(run), run.metrics()
+    assert [line["epoch"] for line in lines] == [0, 2, 4] * 2
+    for reading, measured in results.measured.items():
+        own = [line for line in lines if line["trained_on"] == reading]
+        shares = [line["energy_concentration"] for line in own]
+        np.testing.assert_allclose(shares, measured.concentration[0])
+        assert [line["velocity"] is None for line in own] == [True, False, False]
+        assert own[0]["cka"] == pytest.approx(1) and own[2]["cka"] < 1
+
+
 def test_both_readings_share_the_beginning_and_differ_at_the_end(run):
     results = read_results(run)
     assert results.epoch.tolist() == [0, 2, 4]

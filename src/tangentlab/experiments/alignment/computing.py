@@ -108,6 +108,19 @@ def run(config: Alignment, folder: RunFolder, *, progress: bool) -> None:
         num_modes=config.num_modes,
         epochs=config.recipe.epochs,
     )
+    for number in numbers:
+        for reading in plan.sets:
+            _log_kernel(folder, number, reading)
+
+
+def _log_kernel(folder: RunFolder, number: int, reading: Reading) -> None:
+    """What was measured of the labels, epoch by epoch; permuted ones stay aside."""
+    saved = folder.arrays(f"kernel-{reading}-{number}")
+    curves = {name: a if a.ndim == 1 else a[:, 0] for name, a in saved.items()}
+    for at, epoch in enumerate(curves.pop("step")):
+        values = {name: float(curve[at]) for name, curve in curves.items()}
+        known = {name: v if np.isfinite(v) else None for name, v in values.items()}
+        folder.log(seed=number, trained_on=reading, epoch=int(epoch), **known)
 
 
 def _compute(config: Alignment, plan: _Plan, seed: Seed, reading: Reading) -> None:
