@@ -90,8 +90,7 @@ def make_program(trainer: Trainer, *, tasks: bool, seeds: bool = False) -> Progr
 
     @jax.jit
     def begin(start, y):
-        # Copies, because steps reuse the memory of what they are given.
-        return jax.tree.map(jnp.copy, trainer.begin(start, y))
+        return _copied(trainer.begin(start, y))
 
     def loop(learner, start, x, y, batches):
         seen = []
@@ -108,6 +107,12 @@ def make_program(trainer: Trainer, *, tasks: bool, seeds: bool = False) -> Progr
 
     epoch = loop if backend() == "cpu" else compiled(scan, donate_argnums=0)
     return Program(begin, epoch, compiled(trainer.predict), measure)
+
+
+@jax.jit  # one call for all arrays, of which a ResNet18 has 160
+def _copied(learner: Learner) -> Learner:
+    """Copies, because steps reuse the memory of what they are given."""
+    return jax.tree.map(jnp.copy, learner)
 
 
 def _mapped(trainer: Trainer, axes: tuple[int | None, ...]) -> Trainer:
@@ -169,7 +174,7 @@ def run_program(
         scores = score(LOSSES[recipe.loss], tested, y_test)
         curves = extend(curves, np.asarray(seen), np.asarray(scores), recipe)
         if after_epoch is not None:
-            after_epoch(epoch + 1, jax.tree.map(jnp.copy, learner))
+            after_epoch(epoch + 1, _copied(learner))
         if checkpoint is not None:
             checkpoint.save((learner, curves), epoch + 1, last=recipe.epochs)
         advance(steps)
