@@ -64,6 +64,8 @@ def test_run_folder_holds_all_that_was_computed(outcome):
         ends = np.take_along_axis(labels[1:], tasks[name][1:], axis=1)
         assert (ends == label).all()
     np.testing.assert_allclose(tasks["energy"].sum(axis=0), 1, rtol=1e-5)
+    costs = (tasks["energy"] / spectrum["eigenvalues"][:, None])[:40].sum(axis=0)
+    assert (240 * costs < tasks["least_complexity"]).all()
     facts, *lines = run.metrics()
     assert (facts["num_train"], facts["num_test"], facts["seeds"]) == (180, 60, [42])
     assert [line["index"] for line in lines] == [0, 3, 50]
@@ -124,7 +126,7 @@ def test_seeds_share_samples_and_differ_in_initialization(tmp_path):
     mean = np.mean(
         [run.arrays(f"network-{seed}")["test_accuracy"][1, -1] for seed in (7, 8)]
     )
-    assert table.rows[1].cells[3] == pytest.approx(mean)
+    assert table.rows[1].cells[4] == pytest.approx(mean)
     assert "mean over 2 seeds" in table.caption and "For reference" in table.caption
 
 
@@ -174,6 +176,7 @@ def test_table_has_a_row_for_each_task_and_flags_the_degenerate_one(outcome):
     assert titles == [
         "index",
         "eigenvalue",
+        "complexity",
         "class balance",
         "network",
         "linearized",

@@ -27,7 +27,8 @@ from ..spectra import AccuracyWarning, spectrum
 from .aligning import alignment
 from .targets import check_targets
 
-_ROUNDING = 4  # resolutions: what a decomposition makes of a zero eigenvalue, at most
+ROUNDING = 4
+"""Resolutions: what a decomposition makes of a zero eigenvalue, at most."""
 
 
 class KernelNorm(eqx.Module):
@@ -91,7 +92,7 @@ def kernel_norm(
         found = spectrum(K)
     lam = np.asarray(found.eigenvalues, np.float64) + ridge
     energies = (np.asarray(found.eigenvectors, np.float64).T @ columns) ** 2
-    kept = lam > _ROUNDING * found.resolution
+    kept = lam > ROUNDING * found.resolution
     length = (columns**2).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         numbers = (

@@ -19,6 +19,7 @@ from . import (
     self_reference,
     separation,
     sizes,
+    spectrum,
     universality,
     wide_training,
 )
@@ -29,6 +30,7 @@ from .base import perform as perform
 from .eigenfunctions import DEMO as DEMO
 
 EXPERIMENTS: dict[str, Experiment] = {
+    "spectrum": spectrum.EXPERIMENT,
     "eigenfunctions": eigenfunctions.EXPERIMENT,
     "self_reference": self_reference.EXPERIMENT,
     "sizes": sizes.EXPERIMENT,

@@ -230,6 +230,9 @@ def _log(folder: RunFolder, model: str, dataset: Dataset, seeds: list[int]) -> N
                 index=index,
                 eigenvalue=made["eigenvalue"][row],
                 balance=made["balance"][row],
+                complexity=made["complexity"][row],
+                energy_held=made["held"][row],
+                least_complexity=made["least_complexity"][row],
                 **{name: values[row] for name, values in ended.items()},
             )
 

@@ -49,6 +49,8 @@ class Results:
         seeds: The seeds.
         index: Index of each task's eigenfunction, from 0.
         eigenvalue: Its eigenvalue.
+        complexity: Of its labels in the space of the kernel; a lower bound where not
+            all eigenpairs were computed.
         balance: Share of samples labeled 1.
         chance: Test accuracy of the better constant answer.
         degenerate: One class has nearly all samples.
@@ -72,6 +74,7 @@ class Results:
     seeds: tuple[int, ...]
     index: Int[np.ndarray, " t"]
     eigenvalue: Float[np.ndarray, "s t"]
+    complexity: Float[np.ndarray, "s t"]
     balance: Float[np.ndarray, "s t"]
     chance: Float[np.ndarray, "s t"]
     degenerate: Bool[np.ndarray, "s t"]
@@ -124,6 +127,7 @@ def read_results(run: Run) -> Results:
         seeds=seeds,
         index=made[0]["index"],
         eigenvalue=of("eigenvalue"),
+        complexity=of("least_complexity"),
         balance=of("balance"),
         chance=of("chance"),
         degenerate=of("degenerate"),

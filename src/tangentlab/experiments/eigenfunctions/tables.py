@@ -28,6 +28,7 @@ def accuracy_table(results: Results) -> Table:
     columns = zip(
         results.index,
         results.eigenvalue.mean(axis=0),
+        results.complexity.mean(axis=0),
         results.balance.mean(axis=0),
         shown.network,
         shown.linearized,
@@ -35,12 +36,13 @@ def accuracy_table(results: Results) -> Table:
         strict=True,
     )
     rows = [
-        Row((int(i), *map(float, (lam, b, f, g, f - g))), str(why))
-        for i, lam, b, f, g, why in columns
+        Row((int(i), *map(float, (lam, cost, b, f, g, f - g))), str(why))
+        for i, lam, cost, b, f, g, why in columns
     ]
     headings = (
         Column("index", "d"),
         Column("eigenvalue", ".4g"),
+        Column("complexity", ".4g"),
         Column("class balance", ".1%"),
         Column("network", ".1%"),
         Column("linearized", ".1%"),
@@ -49,8 +51,9 @@ def accuracy_table(results: Results) -> Table:
     over = "" if len(results.seeds) == 1 else f", mean over {len(results.seeds)} seeds"
     caption = (
         f"Test accuracy at the end of training{over}. Index 0 is the paper's phi_1, "
-        "number 1 in the figures; class balance is the share of class 1; advantage is "
-        "network minus linearization."
+        "number 1 in the figures; complexity is y' K^-1 y of its labels, or a lower "
+        "bound of that where not all eigenpairs were computed; class balance is the "
+        "share of class 1; advantage is network minus linearization."
     )
     if results.reference is not None:
         network, linearized = (ended.accuracy.mean() for ended in results.reference)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ... import models
-from ...analysis import binarization_overlap
+from ...analysis import binarization_overlap, complexity
 from ...kernels import TiledGram, gram, spread
 from ...kernels.planning import backend
 from ...kernels.request import Precision
 from ...models import Activation, ModelName
-from ...spectra import Spectrum, energy, summary
+from ...spectra import Spectrum, summary
 from ...tasks import Task, eigenfunction
 from .seeds import OWN, Seed
 from .shared_spectra import find_pairs
@@ -61,9 +61,13 @@ def labeled_by(seed: Seed, name: ModelName, activation: Activation | None) -> Se
 
 
 def compute_gram(
-    seed: Seed, precision: Precision, *, on_disk: bool | None = None
+    seed: Seed,
+    precision: Precision,
+    *,
+    on_disk: bool | None = None,
+    columns: np.ndarray | None = None,
 ) -> Any:
-    """The Gram matrix of all samples.
+    """The Gram matrix of all samples, or some of its columns.
 
     Args:
         seed: Network, parameters and samples.
@@ -72,11 +76,14 @@ def compute_gram(
             goes on; by default on a CPU. On an accelerator it stays there and is
             computed again, which is faster than to write it. On a cluster it is
             always on disk.
+        columns: Numbers of the samples that are columns; None for all.
 
     Returns:
         An array on the device, or a `TiledGram`.
     """
-    arguments = (seed.model.apply, seed.params, seed.dataset.x)
+    x = seed.dataset.x
+    others = None if columns is None else x[columns]
+    arguments = (seed.model.apply, seed.params, x, others)
     if not keeps_gram(on_disk, seed.cluster):
         return gram(*arguments, precision=precision, progress=seed.progress)
     folder = seed.work("gram" if seed.source == OWN else "gram-of-labels")
@@ -128,14 +135,14 @@ def make_tasks(
         The spectrum.
     """
     start = time.perf_counter()
-    with _multiplied(seed, K) as there:
+    with multiplied(seed, K) as there:
         found = find_pairs(seed, there, num, precision)
     seconds = time.perf_counter() - start
     made = [eigenfunction(found, i, seed.dataset, source=seed.source) for i in indices]
-    _save_spectrum(seed, found, seconds)
+    save_spectrum(seed, found, seconds)
     index = np.array(indices)
     labels = np.stack([np.asarray(task.y) > 0 for task in made])
-    signs = np.where(labels, 1.0, -1.0).T
+    costs = complexity(found, np.where(labels, 1.0, -1.0).T)
     lam = np.asarray(found.eigenvalues)[index]
     ordered = np.argsort(np.asarray(found.eigenvectors[:, index]), axis=0).T
     few = min(_EXTREMES, ordered.shape[1] // 2)
@@ -151,15 +158,26 @@ def make_tasks(
         below_resolution=lam < found.resolution,
         lowest=ordered[:, :few],
         highest=ordered[:, ::-1][:, :few],
-        energy=energy(found, signs).per_mode.astype(np.float32),
+        energy=costs.energy.astype(np.float32),
+        complexity=costs.squared,
+        held=costs.held,
+        least_complexity=costs.least,
         source=np.array(seed.source),
     )
     return found
 
 
 @contextmanager
-def _multiplied(seed: Seed, K: Any) -> Iterator[Any]:
-    """The matrix, multiplied by the workers of a cluster where there is one."""
+def multiplied(seed: Seed, K: Any) -> Iterator[Any]:
+    """The matrix, multiplied by the workers of a cluster where there is one.
+
+    Args:
+        seed: With the cluster, if there is one.
+        K: The matrix.
+
+    Yields:
+        What has its products.
+    """
     if seed.cluster is None or not isinstance(K, TiledGram):
         yield K
         return
@@ -192,7 +210,14 @@ def saved_tasks(seed: Seed) -> list[Task]:
     ]
 
 
-def _save_spectrum(seed: Seed, found: Spectrum, seconds: float) -> None:
+def save_spectrum(seed: Seed, found: Spectrum, seconds: float) -> None:
+    """Save eigenvalues, how far to trust them, and what they amount to.
+
+    Args:
+        seed: Where to save.
+        found: The spectrum; its vectors are not saved.
+        seconds: How long it took.
+    """
     facts = summary(found)
     fit = facts.power_law
     law = (
