@@ -60,6 +60,7 @@ def results(
         "seeds": seeds,
         "index": index,
         "eigenvalue": np.ones(shape),
+        "complexity": np.ones(shape),
         "balance": balance,
         "chance": np.maximum(balance, 1 - balance),
         "degenerate": balance > 0.95,

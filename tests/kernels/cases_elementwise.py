@@ -101,7 +101,7 @@ def complex_weight(p, x):
 
 @network({"w": (3, 4)}, outputs=4)
 def weight_turned_by_a_complex_number(p, x):
-    w = p["w"].astype(complex) * (2j - 1)
+    w = lax.complex(p["w"], jnp.zeros_like(p["w"])) * (2j - 1)
     return jnp.sin((lax.complex(x, x**2) @ w).imag)
 
 

@@ -55,3 +55,16 @@ def test_squares_of_16_bit_gradients_are_summed_in_32(dtype, sums):
     exact = exact @ exact.T
     assert K.dtype == jnp.float32
     np.testing.assert_array_equal(K, exact if K.ndim == 2 else exact.diagonal())
+
+
+def test_a_network_of_data_alone_has_a_kernel_of_zeros_of_its_shape():
+    def apply(p, x):
+        return jnp.sin(x) + 0.0 * jnp.sum(jax.lax.stop_gradient(p))
+
+    params, x = jnp.ones(3), jnp.ones((4, 2))
+    K = jax.jit(lambda p, a, b: tl.gram(apply, p, a, b))(params, x, x[:3])
+    assert K.shape == (4, 3) and not K.any()
+    full = jax.jit(lambda p, a: tl.gram_full(apply, p, a))(params, x)
+    assert full.shape == (4, 2, 4, 2) and not full.any()
+    diagonal = tl.gram_diagonal(apply, params, x)
+    assert diagonal.shape == (4,) and not diagonal.any()

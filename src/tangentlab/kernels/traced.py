@@ -30,7 +30,9 @@ def gram(
         The mean over outputs `(n, m)`, or `(n, c, m, c)` in full.
     """
     left, right = _both_sides(network, features, problem, x)
-    return _mirrored(sum_of_products(features, left, right, problem), problem)
+    K, c = sum_of_products(features, left, right, problem), problem.num_outputs
+    shape = (problem.n, c, problem.m, c) if problem.full else (problem.n, problem.m)
+    return _mirrored(jnp.broadcast_to(K, shape), problem)  # 0 where nothing trains
 
 
 def by_leaf(
@@ -136,7 +138,7 @@ def energies(
     Returns:
         One number per example.
     """
-    total, num_outputs = jnp.zeros(()), 1
+    total, num_outputs = jnp.zeros(len(x[0])), 1
     for feature, made in zip(
         features, compute(source, features, values, x), strict=True
     ):
