@@ -27,7 +27,7 @@ def _points() -> Iterator[tuple[str, str, tl.Model, int, str]]:
     for width in (8, 16, 32, 64):
         model = tl.models.resnet18(last_scale=1.0, width=width)
         yield "ResNet18, 8,000 samples", "parameters", model, 8000, "fast"
-    for n in (2000, 4000, 16000, 32000):
+    for n in (1000, 2000, 4000, 16000, 32000):
         model = tl.models.resnet18(last_scale=1.0)
         yield "ResNet18", "samples", model, n, "fast"
 

@@ -94,8 +94,9 @@ measured bandwidth ({1e-12 * rates["bytes"]:.1f} TB/s).
 ![Time against samples, parameters and outputs](images/growth.png)
 
 Slopes of the dashed lines, fitted to the largest half of each curve: {grown}. A slope
-below 2 in the samples says that the fixed cost of a call (about 0.1 s: checking the
-network, planning, starting) still shows. `make bench-gpu` measures it all again."""
+below 2 in the samples says that the fixed cost of a call (0.1 s, 0.7 for a ResNet18:
+checking the network, planning, starting) still shows. `make bench-gpu` measures it all
+again."""
 
 
 def _row(one: dict) -> str:
