@@ -184,7 +184,8 @@ def test_table_has_a_row_for_each_task_and_flags_the_degenerate_one(outcome):
     ]
     assert [row.cells[0] for row in table.rows] == [0, 3, 50]
     for row in table.rows:
-        _, _, balance, network, linearized, advantage = row.cells
+        _, lam, cost, balance, network, linearized, advantage = row.cells
+        assert cost > 1 / lam
         assert advantage == pytest.approx(network - linearized)
         assert ("degenerate" in row.flag) == (max(balance, 1 - balance) > 0.95)
 

@@ -8,9 +8,9 @@ from .aligning import alignment_forms as alignment_forms
 from .aligning import gram_alignment as gram_alignment
 from .anisotropy import Nads as Nads
 from .anisotropy import nads as nads
-from .complexity import Complexity as Complexity
-from .complexity import complexity as complexity
-from .complexity import resolved_modes as resolved_modes
+from .complexities import Complexity as Complexity
+from .complexities import complexity as complexity
+from .complexities import resolved_modes as resolved_modes
 from .concentration import energy_concentration as energy_concentration
 from .concentration import energy_concentration_of as energy_concentration_of
 from .layers import Shares as Shares

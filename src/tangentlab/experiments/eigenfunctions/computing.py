@@ -5,7 +5,8 @@ tangent kernel at initialization. Network and linearization start from the same
 parameters and see the same batches. Distances from the start, and the steps to a small
 training loss, come with it.
 
->>> >>> from tangentlab.experiments import EXPERIMENTS, perform
+>>> from pathlib import Path
+>>> from tangentlab.experiments import EXPERIMENTS, perform
 >>> config = Eigenfunctions(data="cifar10", model="lenet", num_indices=48)
 >>> outcome = perform(  # doctest: +SKIP
 ...     EXPERIMENTS, "eigenfunctions", config, Path("runs"), resume=True
