@@ -49,8 +49,8 @@ def complexity(found: Spectrum, y: Float[AnyArray, "n ..."]) -> Complexity:
         y: A target at the samples, or several as columns; labels as -1 and +1.
 
     Returns:
-        Energy in each mode, and complexity over those that are resolved; infinite where
-        none is.
+        Energy in each mode, and complexity over those that are resolved; where none
+        is, `least` is infinite.
     """
     shares = energy(found, y).per_mode
     lam = np.asarray(found.eigenvalues, np.float64)
