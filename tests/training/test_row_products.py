@@ -8,31 +8,30 @@ import numpy as np
 import pytest
 
 import tangentlab as tl
-from tangentlab.training.row_products import (
-    Few,
-    for_many,
-    for_one,
-    with_row_products,
-)
+from tangentlab.training.convolving import Few
+from tangentlab.training.row_products import for_many, for_one, with_row_products
 from tests.training.problems import assert_same, binary_tasks, in_float64
 
 KEY = jax.random.key(3)
 RECIPE = tl.Recipe(epochs=2, batch_size=6, learning_rate=0.05)
-FEW = Few(63, 63)
+FEW = (Few(63, 63),)
 WAYS = {
     "rows": FEW,
-    "parts": Few(63, 63, columns=4),
-    "squares": Few(63, 63, rows=3, columns=4, excess=99),
+    "parts": (Few(63, 63, columns=4, bias=True),),
+    "squares": (Few(63, 63, rows=3, columns=4, excess=99),),
+    "whole": (Few(63, 63, rows=9, excess=99, bias=True),),
 }
 LAYOUTS = [
     ("NHWC", "HWIO", "NHWC"),
     ("NCHW", "OIHW", "NCHW"),
     ("NHWC", "OIHW", "NCHW"),
 ]
+BESIDE_CHANNELS = {"NHWC": (0, 1, 2), "NCHW": (0, 2, 3)}
 PADDINGS = {
     "same": ("SAME", LAYOUTS[0]),
     "valid": ("VALID", LAYOUTS[1]),
     "uneven": (((2, 0), (1, 3)), LAYOUTS[2]),
+    "cut": (((-1, 2), (3, -2)), LAYOUTS[0]),
 }
 STRIDES, DILATIONS = ((1, 1), (2, 1), (1, 3)), ((1, 1), (2, 3))
 # Parts of a row have everything that whole rows have, and more: they meet every case.
@@ -41,6 +40,7 @@ CASES = [
     *itertools.product(["squares"], STRIDES, DILATIONS, PADDINGS),
     *itertools.product(["rows"], STRIDES[1:], DILATIONS[1:], ["uneven"]),
     *itertools.product(["rows"], STRIDES[:1], DILATIONS[:1], ["same"]),
+    *itertools.product(["whole"], STRIDES[1:], DILATIONS, ["same", "uneven", "cut"]),
 ]
 
 
@@ -73,8 +73,9 @@ def test_a_convolution_is_equal_in_value_and_gradients(way, stride, dilation, pa
     draws = np.random.default_rng(0)
     x = jnp.asarray(arranged("NHWC", draws.normal(size=(2, 9, 17, 4)), layout[0]))
     weight = jnp.asarray(arranged("HWIO", draws.normal(size=(3, 4, 4, 6)), layout[1]))
+    bias = jnp.asarray(draws.normal(size=6))
 
-    def convolve(x, weight):
+    def convolve(x, weight, bias):
         made = jax.lax.conv_general_dilated(
             x,
             weight,
@@ -83,17 +84,18 @@ def test_a_convolution_is_equal_in_value_and_gradients(way, stride, dilation, pa
             rhs_dilation=dilation,
             dimension_numbers=layout,
         )
-        return jnp.sin(made)
+        return jnp.sin(made + jnp.expand_dims(bias, BESIDE_CHANNELS[layout[2]]))
 
     rewritten = with_row_products(convolve, WAYS[way])
-    assert convolutions(convolve, x, weight) == 1
-    assert convolutions(rewritten, x, weight) == 0
+    given = x, weight, bias
+    assert convolutions(convolve, *given) == 1
+    assert convolutions(rewritten, *given) == 0
 
     @jax.jit
-    def both(x, weight):
-        return measured(convolve, x, weight), measured(rewritten, x, weight)
+    def both(*given):
+        return measured(convolve, *given), measured(rewritten, *given)
 
-    for got, wanted in zip(*both(x, weight), strict=True):
+    for got, wanted in zip(*both(*given), strict=True):
         np.testing.assert_allclose(got, wanted, atol=1e-12)
 
 
@@ -108,8 +110,8 @@ def test_wide_and_grouped_convolutions_and_rows_of_pixels_stay_as_they_are():
             feature_group_count=groups,
         )
 
-    def count(x, weight, few=FEW, **options):
-        rewritten = with_row_products(lambda x, w: convolve(x, w, **options), few)
+    def count(x, weight, few=FEW[0], **options):
+        rewritten = with_row_products(lambda x, w: convolve(x, w, **options), (few,))
         return convolutions(rewritten, jnp.ones(x), jnp.ones(weight))
 
     assert count((1, 8, 8, 4), (3, 3, 4, 64)) == 1  # many channels
@@ -118,7 +120,6 @@ def test_wide_and_grouped_convolutions_and_rows_of_pixels_stay_as_they_are():
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, least=9)) == 1
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(3, 8)) == 1
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 7)) == 1
-    assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, channels_least=5)) == 1
     assert count((1, 8, 8, 4), (3, 3, 4, 8), Few(4, 8, least=8)) == 0
     assert count((1, 8, 60, 4), (3, 3, 4, 8), Few(4, 8, columns=6)) == 0
 
@@ -226,14 +227,61 @@ def test_an_accelerator_keeps_the_convolutions_of_one(accelerated):
     assert for_one(network) is network
 
 
-@pytest.mark.parametrize("same_images, left", [(False, 0), (True, 1)])
-def test_on_an_accelerator_images_of_all_are_left_to_one_convolution(
-    same_images, left, accelerated
-):
-    """Whose channels are those of all networks; each network's own become products."""
+def additions(function, *arguments):
+    return str(jax.make_jaxpr(function)(*arguments)).count(" add ")
+
+
+@pytest.mark.parametrize("same_images, biases", [(False, 0), (True, 1)])
+def test_one_product_for_images_of_all_adds_biases(same_images, biases, accelerated):
+    """On an accelerator; those of networks' own arrays are added as they were."""
     model = tl.models.lenet((8, 8, 3))
     params, x = model.init(jax.random.key(0)), jnp.ones((2, 8, 8, 3), jnp.float32)
     prepared = for_many(lambda start: model, same_images=same_images)(params)
-    assert convolutions(prepared.apply, params, x) == left
+    assert convolutions(prepared.apply, params, x) == 0
+    sums = [additions(m.apply, params, x) for m in (model, prepared)]
+    assert sums[0] - sums[1] == biases
     wanted = model.apply(params, x)
     np.testing.assert_allclose(prepared.apply(params, x), wanted, rtol=1e-5)
+
+
+def test_images_of_all_networks_are_cut_once(accelerated):
+    model = tl.models.lenet((8, 8, 3))
+    params = jax.vmap(model.init)(jax.random.split(KEY, 5))
+    prepared = for_many(lambda start: model, same_images=True)(None)
+    every = jax.vmap(prepared.apply, (0, None))
+    products = str(jax.make_jaxpr(every)(params, jnp.ones((2, 8, 8, 3), jnp.float32)))
+    assert "dot_general" in products
+    first = next(line for line in products.splitlines() if "dot_general" in line)
+    assert "f32[16,5,48]" in first  # rows of two images, networks, 8 results of 6
+
+
+def test_only_a_bias_is_added_by_a_product():
+    x, weight = jnp.ones((2, 8, 8, 3)), jnp.ones((3, 3, 3, 4))
+    ways = (Few(4, 8, bias=True),)
+
+    def convolve(x, weight):
+        return jax.lax.conv_general_dilated(
+            x, weight, (1, 1), "SAME", dimension_numbers=LAYOUTS[0]
+        )
+
+    def kept(function, *others):
+        given = x, weight, *others
+        rewritten = with_row_products(function, ways)
+        np.testing.assert_allclose(rewritten(*given), function(*given), atol=1e-12)
+        assert convolutions(rewritten, *given) == 0
+        return additions(rewritten, *given) == additions(function, *given)
+
+    bias = jnp.arange(4.0)[None, None, None]
+    assert not kept(lambda x, w, b: convolve(x, w) + b, bias)
+    assert not kept(lambda x, w, b: b + convolve(x, w), bias)
+    assert kept(
+        lambda x, w, b: convolve(x, w) + b[:, 0, 0, :2].T[..., None, None], bias
+    )
+    assert kept(lambda x, w: convolve(x, w) + 1.0)
+    assert kept(lambda x, w: convolve(x, w) + convolve(x, 2 * w))
+
+    def used_twice(x, weight, bias):
+        made = convolve(x, weight)
+        return made * (made + bias)
+
+    assert kept(used_twice, bias)
