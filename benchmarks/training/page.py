@@ -40,8 +40,9 @@ half-spaces of the inputs; every epoch ends with a test on all test samples. An 
 is that of all tasks together, after the first one; *whole* is from the call to the
 history, compiling included where nothing else is said. The linearized model in function
 space (`tl.train_dual`) is measured in the second call, which finds everything compiled,
-beside the time of its Gram matrix. `python -m benchmarks.training --help` says how to
-measure a case again."""
+beside the first and the time of its Gram matrix. Rows that say *times* are medians of
+three rounds in which both ways take turns. `python -m benchmarks.training --help` says
+how to measure a case again."""
 
 
 def _table(rows: list[Row], device: str) -> str:
@@ -96,8 +97,9 @@ def _measured(row: Row) -> str:
     if row["case"].startswith("network") and (left := _WHOLE - row["epochs"]) > 0:
         rest = row["seconds"] + left * row["epoch"]
         parts.append(f"{row['epoch']:.3g} s an epoch: {_WHOLE} would take {rest:.0f} s")
-    named = {"gram": "Gram", "spectrum": "spectrum", "dual": "dual"}
-    named["network"] = "network"
+    if (few := row.get("measured_epochs")) is not None:
+        parts.append(f"from {few} epochs")
+    named = {"first": "first call", "gram": "Gram"}
     parts += [f"{name} {row[k]:.3g} s" for k, name in named.items() if k in row]
     return ", ".join(parts)
 

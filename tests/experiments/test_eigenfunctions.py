@@ -120,7 +120,13 @@ def test_seeds_share_samples_and_differ_in_initialization(tmp_path):
     run = compute(config, tmp_path)
     first, second = (run.arrays(f"spectrum-{seed}")["eigenvalues"] for seed in (7, 8))
     assert not np.allclose(first, second)
-    assert [line["seed"] for line in run.metrics()[1:]] == [7] * 3 + [8] * 3
+    *tasks, reference, _ = run.metrics()[1:]
+    assert [line["seed"] for line in tasks] == [7] * 3 + [8] * 3
+    saved = run.arrays("linearized-7")["test_accuracy"]
+    assert tasks[1]["linearized_test_accuracy_after"] == pytest.approx(saved[1])
+    assert reference["task"] == "cifar2" and reference["epochs"] == [1]
+    curve = run.arrays("network-reference-7")["test_accuracy"][0]
+    assert reference["network_best"] == reference["network_test_accuracy"] == curve[0]
     assert run.arrays("network-reference-8")["test_accuracy"].shape == (1, 1)
     table = EXPERIMENT.report(run).console_table
     mean = np.mean(

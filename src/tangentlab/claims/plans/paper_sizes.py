@@ -31,14 +31,14 @@ _BETWEEN = (
     *(6, 10, 12, 16, 20, 26, 33, 42, 53, 68),
     *(85, 108, 136, 173, 219, 277, 351, 445, 563, 711),
 )
-_FIRST = (0, 1, 2, 4)
+_FORTY_FOUR = tuple(sorted((0, 1, 2, 4, *TWENTY, *_BETWEEN)))
 _MNIST = (
     *(2, 4, 9, 14, 19, 34, 49, 74, 99, 124, 149),
     *(199, 249, 299, 349, 399, 499, 599, 699, 799, 899, 999),
 )
 """Four at each end far from the crossing at 500, and nine around it."""
-_RATES = (3e-4, 1e-3, 3e-3)
-_LEARNING = ("D1", "D3", "D9", "D20", "D21", "D46", "D47")
+_RATES = (1e-4, 3e-4, 1e-3, 3e-3)
+_LEARNING = ("D1", "D2", "D3", "D9", "D20", "D21", "D46", "D47")
 _SEEDS = {"mlp": 5, "lenet": 5, "resnet18": 3}
 _PERMUTATIONS = 1000
 """Six numbers of one initialization each: 200 are too few for all of them together."""
@@ -73,8 +73,8 @@ def _learning(
     return _run(Eigenfunctions(**options), claims, seconds)
 
 
-def _adam(model: ModelName, seconds: int, *, epochs: int) -> Run:
-    recipe = Recipe(epochs=epochs, optimizer="adam", learning_rate=1e-3)
+def _adam(model: ModelName, seconds: int) -> Run:
+    recipe = Recipe(optimizer="adam", learning_rate=1e-3)
     options = {"indices": (4, 6, *TWENTY), "recipe": recipe, "rates": _RATES}
     return _learning(model, ("D4",), seconds, **options)
 
@@ -106,7 +106,6 @@ _MNIST_AND_DIRECTIONS = (
         NadStudy(
             model="resnet18",
             num_average=64,
-            recipe=Recipe(epochs=15),  # a hundred take many times as long
             precision="high",
         ),
         ("D18", "D19"),
@@ -116,15 +115,13 @@ _MNIST_AND_DIRECTIONS = (
 _SMALL_NETWORKS = (
     _table("mlp", 65),
     _table("lenet", 95),
-    _learning(
-        "lenet", _LEARNING, 180, indices=(*_FIRST, *TWENTY), reference_epochs=200
-    ),
+    _learning("lenet", _LEARNING, 180, indices=_FORTY_FOUR, reference_epochs=200),
     *_after("lenet", 75, 150),
     _learning(
         "mlp",
-        ("D2", *_LEARNING),
+        _LEARNING,
         130,
-        indices=tuple(sorted((*_FIRST, *TWENTY, *_BETWEEN))),
+        indices=_FORTY_FOUR,
         reference_epochs=200,
     ),
     *_after("mlp", 75, 160),
@@ -138,12 +135,12 @@ _SMALL_NETWORKS = (
         ("E12",),
         475,
     ),
-    _adam("mlp", 220, epochs=100),
+    _adam("mlp", 220),
     _sizes("mlp", ("D14",), 275, **_PARTS),
     _sizes("mlp", ("D6",), 30, **_WHOLE),
     _sizes("lenet", ("D6",), 30, **_WHOLE),
     _sizes("lenet", ("D14",), 280, **_PARTS),
-    _adam("lenet", 185, epochs=30),
+    _adam("lenet", 185),
 )
 _LARGE_NETWORK = (
     _run(

@@ -30,6 +30,7 @@ from ...models import Activation
 from ...report.gallery import Gallery
 from ...store import RunFolder
 from ...training import Recipe
+from ..stages.courses import MODELS, courses
 from ..stages.indices import choose_indices
 from ..stages.kernel import (
     compute_gram,
@@ -50,7 +51,7 @@ from ..stages.training import (
     learn_linearized,
     learn_network,
 )
-from .rates import MODELS, choose_rates, num_left
+from .rates import choose_rates, num_left
 
 REFERENCE = "reference"
 
@@ -126,6 +127,8 @@ def run(
         seeds.append(seed.number)
     _save_gallery(folder, samples.raw, config.seed)
     _log(folder, config.model, samples.dataset, seeds)
+    if config.reference_epochs:
+        _log_reference(folder, seeds)
     if config.rates is not None:
         _log_rates(folder, config.seed)
 
@@ -221,10 +224,11 @@ def _log(folder: RunFolder, model: str, dataset: Dataset, seeds: list[int]) -> N
         made = folder.arrays(f"tasks-{seed}")
         ended = {
             f"{name}_{field}": values[:, -1] if values.ndim == 2 else values
-            for name in ("network", "linearized")
+            for name in MODELS
             for field, values in folder.arrays(f"{name}-{seed}").items()
             if field not in ("seconds", "test_outputs")
         }
+        went = courses(folder, seed)
         for row, index in enumerate(made["index"]):
             folder.log(
                 seed=seed,
@@ -235,7 +239,21 @@ def _log(folder: RunFolder, model: str, dataset: Dataset, seeds: list[int]) -> N
                 energy_held=made["held"][row],
                 least_complexity=made["least_complexity"][row],
                 **{name: values[row] for name, values in ended.items()},
+                **went[row],
             )
+
+
+def _log_reference(folder: RunFolder, seeds: list[int]) -> None:
+    for seed in seeds:
+        saved = {name: folder.arrays(f"{name}-{REFERENCE}-{seed}") for name in MODELS}
+        accuracy = {name: each["test_accuracy"][0] for name, each in saved.items()}
+        folder.log(
+            seed=seed,
+            task="cifar2",
+            **{f"{name}_test_accuracy": curve[-1] for name, curve in accuracy.items()},
+            **{f"{name}_best": np.nanmax(curve) for name, curve in accuracy.items()},
+            **courses(folder, seed, REFERENCE)[0],
+        )
 
 
 def _log_rates(folder: RunFolder, seed: int) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from ...data import Dataset
 from ...tasks import Task
 from ...training import Recipe
+from ..stages.courses import MODELS
 from ..stages.seeds import Seed
 from ..stages.training import Job, learn_linearized, learn_network
 
-MODELS = ("network", "linearized")
 _KEPT_BACK = 10  # one in so many training samples
 _TASKS = 4
 

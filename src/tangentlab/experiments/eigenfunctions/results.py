@@ -7,9 +7,8 @@ from jaxtyping import Bool, Float, Int
 from scipy.special import expit
 
 from ...store import Run
+from ..stages.courses import MODELS
 from ..stages.kernel import NUM_PAIRS
-
-MODELS = ("network", "linearized")
 
 
 @dataclass(frozen=True)

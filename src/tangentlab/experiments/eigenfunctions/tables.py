@@ -6,8 +6,9 @@ from ...analysis import Finding
 from ...report.claims import estimate_text
 from ...report.tables import Column, Row, Table
 from ...store import Run
+from ..stages.courses import MODELS
 from . import figures as drawing
-from .rates import MODELS, best
+from .rates import best
 from .results import Results
 
 

@@ -33,6 +33,7 @@ from ...models import Activation, ModelName
 from ...store import RunFolder
 from ...tasks.directions import Margin
 from ...training import Recipe
+from ..stages.courses import MODELS, courses
 from ..stages.indices import spread_indices
 from ..stages.opening import make_keys
 from ..stages.samples import load_samples
@@ -220,9 +221,8 @@ def _log(
         )
         if config.only_pictures:
             continue
-        network, linearized = (
-            folder.arrays(f"{name}-{seed}") for name in ("network", "linearized")
-        )
+        network, linearized = (folder.arrays(f"{name}-{seed}") for name in MODELS)
+        went = courses(folder, seed)
         for row, index in enumerate(folder.arrays(f"along-{seed}")["index"]):
             folder.log(
                 seed=seed,
@@ -230,4 +230,5 @@ def _log(
                 energy=found["energies"][index],
                 network_test_accuracy=network["test_accuracy"][row, -1],
                 linearized_test_accuracy=linearized["test_accuracy"][row, -1],
+                **went[row],
             )
