@@ -122,12 +122,12 @@ def network(name: ModelName, num_tasks: int) -> Callable[[Options], Iterator[Row
         made = problem(name, options, options.tasks or num_tasks)
         epochs, model = options.epochs or _WHOLE, made.model
         if epochs < _WHOLE:  # to be extrapolated
-            whole, each = timed_training(model, made, epochs, together=True)
+            whole, each = timed_training(model, made, epochs)
             yield made.row(name, epochs, seconds=whole, epoch=each)
             return
-        recipe, settings = tl.Recipe(epochs=epochs), {"key": _KEY, "together": True}
+        recipe, params = tl.Recipe(epochs=epochs), made.params
         whole, _ = seconds(
-            lambda: tl.train(model, made.params, made.tasks, recipe, **settings).outputs
+            lambda: tl.train(model, params, made.tasks, recipe, key=_KEY).outputs
         )
         yield made.row(name, epochs, seconds=whole)
 
