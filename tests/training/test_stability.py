@@ -63,6 +63,37 @@ def test_mini_batches_of_strangers_diverge_above_the_rule_of_thumb():
         assert _growth(K, _recipe(1.1 * limit, 1, 60, momentum=0.5)) > 1e3
 
 
+def _of_unit_samples(power):
+    """A Gram matrix with a power law and equal diagonal entries."""
+    draws = np.random.default_rng(0).standard_normal((84, 200))
+    features = draws * np.arange(1.0, 201) ** -power
+    features /= np.linalg.norm(features, axis=1, keepdims=True)
+    return 3 * features @ features.T
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.5, 0.9])
+@pytest.mark.parametrize("batch_size", [1, 4, 16])
+@pytest.mark.parametrize("power", [0.3, 1.0])
+def test_the_smaller_limit_is_right_within_a_factor_of_two(power, batch_size, momentum):
+    K = _of_unit_samples(power)
+    limit = min(_limits(K, 80, _recipe(1.0, batch_size, 1, momentum=momentum)))
+    options = {"batch_size": batch_size, "epochs": 300, "momentum": momentum}
+    assert _growth(K, _recipe(limit / 2, **options)) < 1.5
+    with pytest.warns(UserWarning, match="likely to diverge"):
+        assert not _growth(K, _recipe(2 * limit, **options)) < 1e3
+
+
+def test_a_sample_far_above_the_mean_overshoots_before():
+    sizes = np.ones(84)
+    sizes[0] = 30.0
+    K = np.diag(sizes)
+    limits = _limits(K, 80, _recipe(1.0, 1, 1, momentum=0.0))
+    alone = 2 / sizes[0]
+    assert alone < min(limits)
+    assert _growth(K, _recipe(0.97 * alone, 1, 100, momentum=0.0)) < 1.5
+    assert not _growth(K, _recipe(1.1 * alone, 1, 100, momentum=0.0)) < 1e3
+
+
 def test_cross_entropy_settles_below_its_limit_and_not_above():
     """Every sample has both labels: 0 is the best output, with curvature 1/4 there."""
     lam = jnp.linspace(1.0, 30.0, 10)

@@ -15,7 +15,13 @@ from ..spectra.krylov import leading, usual_effort
 from ..tasks import Task
 from .batches import AnyKey, as_key
 from .checkpoint import keep_runs_at_once, open_checkpoints
-from .dual_checks import check_gram, check_recipe, check_start, some_entries
+from .dual_checks import (
+    check_gram,
+    check_rates,
+    check_recipe,
+    check_start,
+    some_entries,
+)
 from .dual_run import DualRun, run_dual
 from .gram_rows import GramLike, GramRows, open_rows
 from .groups import Group, as_tasks, group_tasks
@@ -34,6 +40,7 @@ def train_dual(
     recipe: Recipe,
     *,
     key: AnyKey,
+    rates: Float[AnyArray, " k"] | None = None,
     origin: tuple[AnyArray, AnyArray | float] | None = None,
     memory: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
@@ -56,6 +63,8 @@ def train_dual(
         recipe: Loss, batches and epochs; any schedule, momentum and decay, but not
             Adam, which needs weight space.
         key: Decides the order of samples.
+        rates: The learning rate of each step, of all epochs, for a schedule of your
+            own; those of the recipe by default.
         origin: `tl.origin(apply, params, x)`; needed for weight decay, and for the
             cosine distance.
         memory: Bytes that may be used, beside a Gram matrix that is on the device
@@ -71,31 +80,32 @@ def train_dual(
 
     Raises:
         ValueError: If the Gram matrix is not symmetric, not finite or not of the tasks'
-            samples, tasks do not share their samples, or the recipe needs weight space.
+            samples, tasks do not share their samples, the recipe needs weight space, or
+            there is not one rate for each step.
 
     Warns:
         UserWarning: If the learning rate is beyond what the linear model bears.
     """
     tasks, key = as_tasks(tasks), as_key(key)
     check_recipe(recipe, origin)
-    recipe.steps_per_epoch(tasks[0].num_train)  # refuses before the long work
+    m = tasks[0].num_train
+    rates = check_rates(recipe.rates(m) if rates is None else rates, recipe, m)
     diagonal = check_gram(K, len(tasks[0].x))
     group = _one_group(tasks, recipe)
-    m = group.num_train
     memory = free_memory() if memory is None else memory
     rows = open_rows(K, m, recipe.batch_size, memory)
     start = check_start(f_0, origin, rows)
     trace = float(diagonal[:m].sum())
     limits = rate_limits(_largest_eigenvalue(rows, trace), trace, m, recipe)
-    warn_if_unstable(limits, recipe)
+    warn_if_unstable(limits, rates.max(), recipe.batch_size)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = keep_runs_at_once(checkpoints, _tasks_that_fit(rows))
-    facts = str(recipe), str(m), key, diagonal, some_entries(K), *start
+    facts = str(recipe), str(m), key, diagonal, some_entries(K), rates, *start
     histories = []
     with steps_bar(progress, recipe, m, len(tasks)) as advance:
         for i, part in enumerate(group.cut(at_once)):
             place = checkpoints.part(str(i), *facts, part.y) if checkpoints else None
-            run = DualRun(rows, diagonal, start, part.y, recipe, key)
+            run = DualRun(rows, diagonal, start, part.y, recipe, rates, key)
             histories.append(run_dual(run, advance, place))
     return jax.tree.map(lambda *parts: jnp.concatenate(parts), *histories)
 

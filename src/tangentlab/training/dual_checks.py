@@ -15,7 +15,7 @@ from .gram_rows import GramLike, GramRows
 from .recipe import Recipe
 
 _SAMPLED = 32  # rows and columns of a matrix on disk whose symmetry is looked at
-_TOLERANCE = 1e-3  # of a Gram matrix in half precision
+_ROUNDING, _MOST = 1e3, 1e-3  # asymmetry: in machine epsilons; in half precision
 _BLOCK = 1024
 
 
@@ -42,6 +42,33 @@ def check_recipe(recipe: Recipe, origin: Any) -> None:
             "span of the examples' gradients: pass `origin=tl.origin(apply, params, "
             "x)`, or pull toward the initial parameters with `Recipe(start_decay=...)`."
         )
+
+
+def check_rates(rates: Any, recipe: Recipe, num_train: int) -> Float[np.ndarray, " k"]:
+    """Raise unless there is a learning rate for each step.
+
+    Args:
+        rates: The rates.
+        recipe: Its epochs and batches.
+        num_train: Number of training samples.
+
+    Returns:
+        The rates.
+
+    Raises:
+        ValueError: If there are more or fewer, or one is negative or not finite.
+    """
+    found = np.asarray(rates)
+    steps = recipe.epochs * recipe.steps_per_epoch(num_train)
+    if found.shape != (steps,):
+        raise ValueError(
+            f"`rates` needs one learning rate for each of {steps} steps "
+            f"({recipe.epochs} epochs of {steps // recipe.epochs}), got an array of "
+            f"shape {found.shape}."
+        )
+    if not (np.isfinite(found) & (found >= 0)).all():
+        raise ValueError("`rates` must be finite and at least 0.")
+    return found
 
 
 def check_gram(K: GramLike, n: int) -> Float[np.ndarray, " n"]:
@@ -98,6 +125,7 @@ def _check_symmetric(K: GramLike, sizes: Float[np.ndarray, " n"]) -> None:
         K, strips = jnp.asarray(some_entries(K)), [slice(0, len(chosen))]
     for strip in strips:
         own, others = sizes[chosen[strip]], sizes[chosen]
+        own = own * min(_ROUNDING * float(jnp.finfo(K.dtype).eps), _MOST)
         uneven = np.asarray(_uneven(K[strip], K[:, strip], own, others))
         if uneven.any():
             i = strip.start + int(uneven.argmax())
@@ -107,7 +135,7 @@ def _check_symmetric(K: GramLike, sizes: Float[np.ndarray, " n"]) -> None:
                 f"`K` is not symmetric: K[{chosen[i]}, {chosen[j]}] = "
                 f"{float(K[i, j]):g}, K[{chosen[j]}, {chosen[i]}] = "
                 f"{float(K[j, i]):g}. Compute it on one set of samples, "
-                "`tl.gram(apply, params, x)`."
+                "`tl.gram(apply, params, x)`; if that is rounding, take (K + K.T) / 2."
             )
 
 
@@ -137,7 +165,7 @@ def _uneven(
 ) -> Bool[Array, " k"]:
     """Rows that differ from their columns; entries that are not finite do not count."""
     gaps = jnp.abs(rows - columns.T)
-    limits = (_TOLERANCE * own[:, None] * others[None]).astype(gaps.dtype)
+    limits = (own[:, None] * others[None]).astype(gaps.dtype)
     return ((gaps > limits) & jnp.isfinite(gaps)).any(axis=1)
 
 

@@ -29,6 +29,7 @@ class DualRun(NamedTuple):
         start: The network where training starts.
         y: Targets.
         recipe: How to train.
+        rates: The learning rate of each step.
         key: Decides the order of samples.
     """
 
@@ -37,6 +38,7 @@ class DualRun(NamedTuple):
     start: Start
     y: Float[np.ndarray, "t n"]
     recipe: Recipe
+    rates: Float[np.ndarray, " k"]
     key: PRNGKey
 
 
@@ -59,7 +61,7 @@ def run_dual(run: DualRun, advance: Advance, checkpoint: Checkpoint | None) -> H
         state, curves = checkpoint.restore((state, curves))
     y, state = rows.beside((jnp.asarray(run.y.T, dtype), state))
     steps = recipe.steps_per_epoch(m)
-    rates = np.asarray(recipe.rates(m), dtype).reshape(recipe.epochs, steps)
+    rates = run.rates.astype(dtype).reshape(recipe.epochs, steps)
     advance(curves.epochs * steps * t)
     for epoch in range(curves.epochs, recipe.epochs):
         seen, first = [], 0
