@@ -1,12 +1,20 @@
 import pytest
 
-from tangentlab.experiments.stages.indices import GRID, choose_indices, spread_indices
+from tangentlab.experiments.stages.indices import (
+    FINE_GRID,
+    GRID,
+    choose_indices,
+    spread_indices,
+)
 from tangentlab.experiments.stages.kernel import num_pairs
 
 
 def test_default_indices_stay_below_half_the_samples():
     assert choose_indices(None, None, 240) == (0, 1, 2, 4, 9, 19, 49, 99)
     assert choose_indices(None, None, 60_000) == GRID
+    assert choose_indices(None, None, 60_000, grid=FINE_GRID) == FINE_GRID
+    assert set(GRID) < set(FINE_GRID) and list(FINE_GRID) == sorted(FINE_GRID)
+    assert len(FINE_GRID[1:]) >= 20  # as many as it takes to tell whether they fall
 
 
 @pytest.mark.parametrize("num", [2, 11, 20, 24, 40, 48, 100, 500, 1000])

@@ -78,6 +78,13 @@ def test_the_last_of_some_pairs_has_a_neighbor_too(method):
         (np.eye(3), 0, r"`num` must lie in 1\.\.3"),
         (np.eye(3), 4, r"`num` must lie in 1\.\.3"),
         (np.eye(3), 2.0, r"`num` must be a whole number of pairs, got 2\.0"),
+        (np.eye(3), True, "`num` must be a whole number of pairs, got True"),
+        (np.eye(3), np.True_, "`num` must be a whole number of pairs, got np.True_"),
+        (np.eye(0), None, r"`K` is empty, of shape \(0, 0\)"),
+        ([[]], None, r"square Gram matrix \(n, n\), got shape \(1, 0\)"),
+        ([1.0, 2.0], None, r"square Gram matrix \(n, n\), got shape \(2,\)"),
+        (None, None, r"square Gram matrix \(n, n\), got shape \(\)"),
+        ([[1, 0], [0, 1]], None, "must be real-valued, got dtype int64"),
         (np.array([[1.0, np.nan], [np.nan, 1.0]]), None, "first in row 0"),
         (np.array([[1.0, 2.0], [0.0, 1.0]]), None, "must be symmetric"),
         (np.array([[1, 0.2], [0.9, 1]], np.float16), None, "must be symmetric"),
@@ -99,3 +106,8 @@ def test_the_last_of_some_pairs_has_a_neighbor_too(method):
 def test_bad_matrices_raise(K, num, message, no_type_checks):
     with pytest.raises(ValueError, match=message):
         tl.spectrum(K, num)
+
+
+def test_nested_lists_are_a_matrix():
+    assert tl.spectrum([[1.0]]).eigenvalues.tolist() == [1.0]
+    assert tl.spectrum([[1.0, 0.0], [0.0, 3.0]], 1).eigenvalues.tolist() == [3.0]

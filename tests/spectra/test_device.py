@@ -44,7 +44,7 @@ def test_float32_is_refined_beyond_its_own_rounding(
     assert found.eigenvectors.dtype == jnp.float32 and found.method == "dense"
     apart, largest = _residuals(K, found), float(known.eigenvalues[0])
     assert (np.diff(found.eigenvalues) <= 0).all()
-    np.testing.assert_allclose(found.residuals, apart, rtol=0.1, atol=5e-8 * largest)
+    np.testing.assert_allclose(found.residuals, apart, rtol=1e-6, atol=1e-14 * largest)
     assert found.trace == known.trace
     if refined:
         reached = np.maximum(1e-4 * known.eigenvalues, 1e-7 * largest)

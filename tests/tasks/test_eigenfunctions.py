@@ -38,6 +38,16 @@ def test_a_vector_of_one_sign_and_one_of_a_cluster_are_flagged():
     assert "unresolved" in str(made[1])
 
 
+@pytest.mark.parametrize("smallest", [1e-9, 0.0, -0.25])
+def test_an_eigenvalue_below_the_resolution_is_flagged_though_alone(smallest):
+    K = np.diag([1.0, 0.5, smallest]).astype(np.float32)
+    with pytest.warns(tl.spectra.AccuracyWarning, match="1 of 3"):
+        spectrum = tl.spectrum(K)
+    assert not spectrum.unresolved.any()
+    made = [tl.tasks.eigenfunction(spectrum, i, _dataset(3, 2)) for i in range(3)]
+    assert [task.unresolved for task in made] == [False, False, True]
+
+
 def test_index_is_stored_from_0_and_printed_with_the_number_of_the_paper():
     spectrum = tl.spectrum(_kernel(6))
     task = tl.tasks.eigenfunction(spectrum, 4, _dataset(), source="seed 7")

@@ -4,6 +4,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 import tangentlab as tl
 
@@ -49,14 +52,35 @@ def test_a_task_prints_under_jit_and_without_its_arrays():
     assert [*seen, repr(hollow)] == ["Task(points (the paper's phi_1))"] * 2
 
 
-def test_degenerate_begins_above_95_percent():
-    y = np.zeros(100)
-    y[:5] = 1
-    edge = tl.Task(np.zeros((100, 1)), y, 50)
-    assert edge.balance == 0.05 and not edge.degenerate
+@pytest.mark.parametrize("first", [0, 60], ids=["train", "test"])
+@pytest.mark.parametrize("rare", [0.0, 1.0])
+def test_degenerate_begins_above_95_percent_of_a_split(first, rare):
+    y = np.full(100, 1 - rare)
+    y[:3], y[60:62] = rare, rare  # 5 % of either split
+    edge = tl.Task(np.zeros((100, 1)), y, 60)
+    assert max(edge.balance, 1 - edge.balance) == 0.95 and not edge.degenerate
     y = y.copy()
-    y[0] = 0
+    y[first] = 1 - rare
     assert dataclasses.replace(edge, y=y).degenerate
+
+
+@pytest.mark.parametrize("y", [[1, 1, 1, 0, 1], [1, 0, 1, 0, 0]], ids=["train", "test"])
+@pytest.mark.parametrize("kind", ["binary", "regression"])
+def test_one_class_in_one_split_is_degenerate_in_a_task_of_two(y, kind):
+    task = tl.Task(X, np.array(y, float), 3, kind=kind)
+    assert 0.05 < task.balance < 0.95 and task.flags == ["degenerate"]
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    y=hnp.arrays(float, 40, elements=st.sampled_from([0.0, 1.0])),
+    num_train=st.integers(1, 39),
+    share=st.floats(0, 0.1),
+)
+def test_a_constant_for_all_samples_is_one_for_a_split(y, num_train, share):
+    y = np.where(np.arange(40) < 40 * share, y, 1.0)
+    task = tl.Task(np.zeros((40, 1)), y, num_train)
+    assert task.degenerate or max(task.balance, 1 - task.balance) <= 0.95
 
 
 def test_regression_takes_real_targets_and_says_so():
@@ -69,14 +93,16 @@ def test_regression_takes_real_targets_and_says_so():
 @pytest.mark.parametrize(
     ("y", "degenerate"),
     [
-        (np.zeros(5), True),
-        (np.full(5, -2.0), True),
-        (1 + 0.2 * np.array([1, -1, 1, -1, 0.0]), True),  # 1 / (1 + 0.032) > 0.95
-        (1 + 0.3 * np.array([1, -1, 1, -1, 0.0]), False),  # 1 / (1 + 0.072) < 0.95
+        (np.zeros(4), True),
+        (np.full(4, -2.0), True),
+        (1 + 0.2 * np.array([1, -1, 1, -1]), True),  # 1 / (1 + 0.04) > 0.95
+        (1 + 0.3 * np.array([1, -1, 1, -1]), False),  # 1 / (1 + 0.09) < 0.95
+        (1 + np.array([0.2, -0.2, 0.3, -0.3]), True),
+        (1 + np.array([0.3, -0.3, 0.2, -0.2]), True),
     ],
 )
-def test_regression_is_degenerate_where_the_mean_explains_it(y, degenerate):
-    assert tl.Task(X, y, 3, kind="regression").degenerate == degenerate
+def test_regression_is_degenerate_where_the_mean_explains_a_split(y, degenerate):
+    assert tl.Task(X[:4], y, 2, kind="regression").degenerate == degenerate
 
 
 @pytest.mark.parametrize(
@@ -90,3 +116,19 @@ def test_regression_is_degenerate_where_the_mean_explains_it(y, degenerate):
 def test_targets_of_another_kind_raise(y, kind, message, no_type_checks):
     with pytest.raises(ValueError, match=message):
         tl.Task(X, y, 3, kind=kind)
+
+
+@pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_samples_that_are_not_finite_raise(value, array):
+    x = X.copy()
+    x[2, 1] = x[3, 0] = value
+    x[4, 0] = -value
+    message = r"points: sample 2 holds NaN or infinite values \(3 samples do\)"
+    with pytest.raises(ValueError, match=message):
+        tl.Task(array(x), array(LABELS), 3, name="points")
+
+
+def test_finite_samples_may_have_a_sum_that_is_not():
+    x = np.full((5, 2), np.finfo(np.float32).max, np.float32)
+    assert tl.Task(x, LABELS, 3).x is x

@@ -13,7 +13,8 @@ from .lookup import available as available
 from .places import cache_directory as cache_directory
 from .scaling import channel_moments as channel_moments
 from .scaling import normalize as normalize
-from .split import subset as subset
+from .splits import split as split
+from .subsets import subset as subset
 from .synthetic import gaussian as gaussian
 from .synthetic import one_over_f as one_over_f
 from .synthetic import sphere as sphere

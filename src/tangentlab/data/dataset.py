@@ -46,12 +46,7 @@ class Dataset(eqx.Module):
                 f"{self.name}: labels must lie in 0..{len(self.names) - 1} "
                 f"({len(self.names)} classes), got {y.min()}..{y.max()}."
             )
-        bad = ~np.isfinite(np.asarray(self.x).reshape(n, -1)).all(axis=1)
-        if bad.any():
-            raise ValueError(
-                f"{self.name}: sample {int(bad.argmax())} holds NaN or infinite "
-                f"values ({int(bad.sum())} samples do)."
-            )
+        check_finite(self.name, self.x)
 
     @property
     def num_test(self) -> int:
@@ -62,6 +57,27 @@ class Dataset(eqx.Module):
     def shape(self) -> tuple[int, ...]:
         """Shape of one sample."""
         return tuple(self.x.shape[1:])
+
+
+def check_finite(name: str, x: Float[AnyArray, "n ..."]) -> None:
+    """Raise where samples are not finite.
+
+    Args:
+        name: What to call the data in the message.
+        x: The samples.
+
+    Raises:
+        ValueError: If a sample holds NaN or infinite values; says which.
+    """
+    with np.errstate(all="ignore"):
+        if np.isfinite(float(x.sum())):  # takes no array of the size of the samples
+            return
+    bad = ~np.isfinite(np.asarray(x).reshape(len(x), -1)).all(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"{name}: sample {int(bad.argmax())} holds NaN or infinite "
+            f"values ({int(bad.sum())} samples do)."
+        )
 
 
 def _check_samples(name: str, x: AnyArray) -> None:

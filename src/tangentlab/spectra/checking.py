@@ -6,11 +6,31 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .._checks import check_square
 from .._linalg import blocks
 
 _STRIP = 2**24  # entries that are looked at at once
 _ROUNDING = 1e3  # times epsilon: more is no rounding
 _MOST = 0.05  # of the largest entry, where epsilon itself is large
+
+
+def as_matrix(K: Any) -> Any:
+    """A matrix as it is, or nested lists as an array.
+
+    Args:
+        K: What was passed for a matrix.
+
+    Returns:
+        The square matrix.
+
+    Raises:
+        ValueError: If it is not square, or empty.
+    """
+    K = K if hasattr(K, "shape") else np.asarray(K)
+    check_square("K", K)
+    if K.shape[0] == 0:
+        raise ValueError("`K` is empty, of shape (0, 0): there are no eigenpairs.")
+    return K
 
 
 def check_num(num: int, n: int) -> None:
@@ -23,7 +43,7 @@ def check_num(num: int, n: int) -> None:
     Raises:
         ValueError: If `num` is no whole number, or outside 1..n.
     """
-    if not isinstance(num, Integral):
+    if not isinstance(num, Integral) or isinstance(num, bool):
         raise ValueError(f"`num` must be a whole number of pairs, got {num!r}.")
     if not 1 <= num <= n:
         raise ValueError(f"`num` must lie in 1..{n}, got {num}.")

@@ -5,6 +5,7 @@
 [3.0, 1.0]
 """
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import jax
@@ -12,8 +13,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from .._checks import check_known, check_square
-from .checking import check_finite, check_num, check_tolerance
+from .._checks import check_known
+from .checking import as_matrix, check_finite, check_num, check_tolerance
 from .dense import LARGEST, dense_pairs
 from .describing import Solution, describe
 from .device import device_pairs
@@ -29,7 +30,7 @@ _FEW = 16  # a Krylov method is cheaper for less than this part of the pairs
 
 
 def spectrum(
-    K: Float[Any, "n n"],
+    K: Float[Any, "n n"] | Sequence[Sequence[float]],
     num: int | None = None,
     *,
     method: Method = "auto",
@@ -46,8 +47,8 @@ def spectrum(
     that is possible.
 
     Args:
-        K: Symmetric matrix: an array, or whatever has shape, dtype, slices and `@`,
-            such as a `TiledGram`.
+        K: Symmetric matrix: an array, nested lists, or whatever has shape, dtype,
+            slices and `@`, such as a `TiledGram`.
         num: How many leading pairs; None for all.
         method: `auto`, `dense` or `krylov`.
         tolerance: Of Krylov: each residual is below this share of its eigenvalue, or a
@@ -58,31 +59,31 @@ def spectrum(
         of eigenvalues below the resolution and of pairs that did not converge.
 
     Raises:
-        ValueError: If `K` is not a finite symmetric matrix, `num` is outside 1..n, or
-            beyond what LAPACK can take.
+        ValueError: If `K` is not a finite symmetric matrix, or empty; if `num` is no
+            whole number, outside 1..n, or beyond what LAPACK can take.
     """
-    check_square("K", K)
-    n = K.shape[0]
+    A: Any = as_matrix(K)
+    n = A.shape[0]
     k = n if num is None else num
     check_num(k, n)
     check_known("method", method, ("auto", "dense", "krylov"))
     check_tolerance(tolerance)
-    if not jnp.issubdtype(K.dtype, jnp.floating):
+    if not jnp.issubdtype(A.dtype, jnp.floating):
         raise ValueError(
-            f"`K` must be real-valued, got dtype {K.dtype}: pass it as floating-point "
+            f"`K` must be real-valued, got dtype {A.dtype}: pass it as floating-point "
             "numbers, as in `K.astype(float)`."
         )
-    epsilon, on_device = float(jnp.finfo(K.dtype).eps), is_on_accelerator(K)
+    epsilon, on_device = float(jnp.finfo(A.dtype).eps), is_on_accelerator(A)
     found = None
     if _is_krylov(method, n, k, on_device):
-        found = _krylov(K, k, tolerance, epsilon, on_device)
+        found = _krylov(A, k, tolerance, epsilon, on_device)
         dense_can_do_better = method == "auto" and (on_device or n <= LARGEST)
         if found.num_unconverged and dense_can_do_better:
             found = None
     if found is None:
         decompose = device_pairs if on_device else dense_pairs
-        found = decompose(K, k, epsilon)
-    return describe(found, epsilon=epsilon, trace=float(diagonal(K).sum()))
+        found = decompose(A, k, epsilon)
+    return describe(found, epsilon=epsilon, trace=float(diagonal(A).sum()))
 
 
 def _is_krylov(method: Method, n: int, num: int, on_device: bool) -> bool:

@@ -4,7 +4,8 @@ A float32 decomposition is exact for a matrix $10^{-7} \mu_0$ away, more than ma
 eigenvalue. So the leading pairs $X, \Lambda$ are found first, by products in float64,
 and what is decomposed is $K - X (\Lambda - s) X^\top$, with $s$ just above the
 rest: its largest eigenvalue is a hundredth or thousandth of the kernel's, and so are
-the errors. Eigenvalues are Rayleigh quotients and residuals, all in float64.
+the errors. Eigenvalues are Rayleigh quotients; they and residuals are those of the
+vectors that are returned, evaluated in float64.
 """
 
 from functools import partial
@@ -54,7 +55,7 @@ def device_pairs(K: Float[Array, "n n"], num: int, epsilon: float) -> Solution:
         first = len(V) - X.shape[1]  # eigenvalues ascend: the leading ones come last
         for at in blocks(len(V), _PANEL):
             panel = _panel(V, X, at.start, at.stop - at.start, first)
-            panel, lam[at], residuals[at] = _evaluated(K, panel)
+            lam[at], residuals[at] = _evaluated(K, panel)
             V = _replaced(V, panel, at.start)
         order = np.argsort(-lam, stable=True)
         following = float(lam[order[num]]) if num < len(V) else None
@@ -151,7 +152,7 @@ def _vectors(A: Array) -> Array:
 
 @partial(compiled, static_argnums=(3, 4))
 def _panel(V: Array, X: Array, start: ArrayLike, size: int, first: int) -> Array:
-    """Vectors in float64: the leading ones, and others made orthogonal to them."""
+    """The leading vectors, and others made orthogonal to them, as they are stored."""
     panel = jax.lax.dynamic_slice_in_dim(V, start, size, axis=1).astype(jnp.float64)
     if X.shape[1]:
         index = start + jnp.arange(size)
@@ -160,18 +161,21 @@ def _panel(V: Array, X: Array, start: ArrayLike, size: int, first: int) -> Array
         panel = jnp.where((index >= first)[None], taken, others)
     panel = panel / jnp.linalg.norm(panel, axis=0)[None]
     largest = jnp.take_along_axis(panel, jnp.abs(panel).argmax(axis=0)[None], axis=0)
-    return panel * jnp.where(largest < 0, -1.0, 1.0)
+    return (panel * jnp.where(largest < 0, -1.0, 1.0)).astype(V.dtype)
 
 
-def _evaluated(K: Array, panel: Array) -> tuple[Array, np.ndarray, np.ndarray]:
-    """Vectors, their Rayleigh quotients and residuals."""
-    made = multiply_on_device(K, panel)
-    lam = (panel * made).sum(axis=0)
-    residuals = jnp.linalg.norm(made - panel * lam[None], axis=0)
-    return panel, np.asarray(lam), np.asarray(residuals)
+def _evaluated(K: Array, panel: Array) -> tuple[np.ndarray, np.ndarray]:
+    """Rayleigh quotients and residuals of vectors as they are stored, in float64."""
+    # Not in one program with their rounding, which XLA may leave out.
+    V = panel.astype(jnp.float64)
+    made = multiply_on_device(K, V)
+    # Divided by the norm: rounded, it is 1 only to some 1e-8.
+    lam = (V * made).sum(axis=0) / (V * V).sum(axis=0)
+    residuals = jnp.linalg.norm(made - V * lam[None], axis=0)
+    return np.asarray(lam), np.asarray(residuals)
 
 
 @partial(jax.jit, donate_argnums=0)
 def _replaced(V: Array, panel: Array, start: ArrayLike) -> Array:
     """All vectors, some of them new, in the place of the old ones."""
-    return jax.lax.dynamic_update_slice_in_dim(V, panel.astype(V.dtype), start, axis=1)
+    return jax.lax.dynamic_update_slice_in_dim(V, panel, start, axis=1)

@@ -36,7 +36,9 @@ def eigenfunction(
     The threshold is zero, so class balance is whatever the eigenfunction has; an exact
     zero is class 0. Labels of test samples come from the same vector. With `regression`
     the target is the eigenfunction itself, $y_i = \phi_j(x_i) = \sqrt n\,v_{ij}$, of
-    mean square 1 over all samples.
+    mean square 1 over all samples. Where the eigenvalue is below the spectrum's
+    resolution, or negative, or not told apart from the next, the task is flagged as
+    `unresolved`.
 
     Args:
         spectrum: Of the Gram matrix on all samples of `dataset`, train then test.
@@ -136,13 +138,14 @@ def _task(
     regression: bool,
     source: str,
 ) -> Task:
+    below = spectrum.eigenvalues[index] < spectrum.resolution
     return Task(
         x=dataset.x,
         y=phi if regression else (phi > 0).astype(np.float32),
         num_train=dataset.num_train,
         name=f"{dataset.name} eigenfunction {index}",
         index=int(index),
-        unresolved=bool(spectrum.unresolved[index]),
+        unresolved=bool(spectrum.unresolved[index] | below),
         kind="regression" if regression else "binary",
         source=source,
     )

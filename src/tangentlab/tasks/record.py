@@ -1,8 +1,8 @@
 """The record that the tasks stage returns.
 
 >>> import numpy as np
->>> Task(np.zeros((4, 2)), np.array([0.0, 1.0, 1.0, 0.0]), num_train=3, name="points")
-Task(points, 4 samples, 3 train, balance 0.50)
+>>> Task(np.zeros((4, 2)), np.array([0.0, 1.0, 1.0, 0.0]), num_train=2, name="points")
+Task(points, 4 samples, 2 train, balance 0.50)
 """
 
 from typing import Literal, get_args
@@ -14,9 +14,10 @@ from jaxtyping import Float
 
 from .._checks import check_known
 from .._types import AnyArray
+from ..data.dataset import check_finite
 
 DEGENERATE = 0.95
-"""Above this share of one class, accuracy says nothing."""
+"""Above this share of one class in a split, accuracy says nothing."""
 
 Kind = Literal["binary", "regression"]
 """Labels 0 and 1, or real-valued targets."""
@@ -35,7 +36,8 @@ class Task(eqx.Module):
         index: Index of the eigenfunction, or direction, the labels come from, counted
             from 0; None otherwise.
         unresolved: The eigenfunction lies in a cluster of eigenvalues that rounding
-            does not separate, so another machine may find other labels.
+            does not separate, or its own eigenvalue is below the resolution, so another
+            machine may find other labels.
         kind: `"binary"` or `"regression"`.
         source: Where the labels come from, such as `"own"` for the network's own kernel
             at its own initialization, or `"seed 7"`; empty where there is nothing to
@@ -58,8 +60,9 @@ class Task(eqx.Module):
         """Refuse targets that are not of their kind or do not fit the samples.
 
         Raises:
-            ValueError: For labels other than 0 and 1, targets that are not finite,
-                an unknown kind, unequal lengths, or a split that leaves one part empty.
+            ValueError: For labels other than 0 and 1, targets or samples that are not
+                finite, an unknown kind, unequal lengths, or a split that leaves one
+                part empty.
         """
         check_known("kind of task", self.kind, get_args(Kind))
         n = len(self.x)
@@ -74,6 +77,7 @@ class Task(eqx.Module):
                 f"{self.num_train} of {n}."
             )
         _check_targets(self.name, self.kind, np.asarray(self.y))
+        check_finite(self.name, self.x)
 
     @property
     def balance(self) -> float:
@@ -88,15 +92,13 @@ class Task(eqx.Module):
 
     @property
     def degenerate(self) -> bool:
-        """A constant is all there is to learn.
+        """In one of the splits, a constant is all there is to learn or to answer.
 
-        One class has more than 95 % of the samples; for regression, the mean explains
-        more than 95 % of the targets' mean square.
+        One class has more than 95 % of the training split, or of the test split; for
+        regression, the mean explains at least 95 % of the targets' mean square there.
         """
-        if self.kind == "binary":
-            return max(self.balance, 1 - self.balance) > DEGENERATE
-        y = np.asarray(self.y, np.float64)
-        return bool(np.mean(y) ** 2 >= DEGENERATE * np.mean(y**2))
+        splits = np.split(np.asarray(self.y, np.float64), [self.num_train])
+        return any(_is_constant(self.kind, y) for y in splits)
 
     @property
     def flags(self) -> list[str]:
@@ -121,6 +123,13 @@ class Task(eqx.Module):
 
 def _holds_numbers(array: object) -> bool:
     return isinstance(array, AnyArray) and not isinstance(array, Tracer)
+
+
+def _is_constant(kind: Kind, y: Float[np.ndarray, " n"]) -> bool:
+    mean = np.mean(y)
+    if kind == "binary":
+        return bool(max(mean, 1 - mean) > DEGENERATE)
+    return bool(mean**2 >= DEGENERATE * np.mean(y**2))
 
 
 def _check_targets(name: str, kind: Kind, y: np.ndarray) -> None:

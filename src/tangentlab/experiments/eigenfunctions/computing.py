@@ -31,7 +31,7 @@ from ...report.gallery import Gallery
 from ...store import RunFolder
 from ...training import Recipe
 from ..stages.courses import MODELS, courses
-from ..stages.indices import choose_indices
+from ..stages.indices import FINE_GRID, choose_indices
 from ..stages.kernel import (
     compute_gram,
     keeps_gram,
@@ -61,12 +61,12 @@ class Eigenfunctions(Setting):
     """Train a network and its linearization on eigenfunctions of its kernel."""
 
     indices: tuple[int, ...] | None = None
-    """Eigenfunctions to learn, from 0 (the paper's phi_1); by default 0 1 2 4 9 19 49
-    99 199 499 999, as far as these lie below half the number of samples."""
+    """Eigenfunctions to learn, from 0 (the paper's phi_1); by default 24 between 0 and
+    999, as far as these lie below half the number of samples: as many as it takes to
+    tell whether accuracy falls."""
     num_indices: int | None = None
     """This many instead, evenly spread on a log scale between 0 and the last of the
-    default ones. Whether accuracy falls takes 20 to tell, whether both models rank
-    tasks alike takes 40."""
+    default ones. Whether both models rank tasks alike takes 40 of use, so 42."""
     label_activation: Activation | None = None
     """Activation of the kernel whose eigenfunctions are the labels, at the same
     parameters; that of the network by default. The paper's code takes relu for them and
@@ -190,7 +190,8 @@ def _plan(config: Eigenfunctions, dataset: Dataset) -> _Plan:
         tasks.cifar2(dataset)
     if config.rates is not None:
         _check_rates(config.rates, config.recipe, dataset.num_train)
-    indices = choose_indices(config.indices, config.num_indices, n)
+    asked = config.indices, config.num_indices
+    indices = choose_indices(*asked, n, grid=FINE_GRID)
     num = num_pairs(n, max(indices)) if config.num_pairs is None else config.num_pairs
     if not max(indices) < num <= n:
         raise ValueError(

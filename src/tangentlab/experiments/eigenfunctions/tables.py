@@ -4,12 +4,17 @@ import numpy as np
 
 from ...analysis import Finding
 from ...report.claims import estimate_text
+from ...report.figures import Accuracies
 from ...report.tables import Column, Row, Table
 from ...store import Run
 from ..stages.courses import MODELS
 from . import figures as drawing
 from .rates import best
 from .results import Results
+
+_DEGENERATE = "degenerate: one class has over 95 % of a split"
+_DIVERGED = "training diverged"
+_CLOSE = "labels may depend on rounding: eigenvalues here are within the resolution"
 
 
 def accuracy_table(results: Results) -> Table:
@@ -22,10 +27,6 @@ def accuracy_table(results: Results) -> Table:
         A row for each task.
     """
     shown = drawing.accuracies(results)
-    close = "labels may depend on rounding: eigenvalues here are within the resolution"
-    flags = np.where(results.unresolved.any(axis=0), close, "")
-    flags = np.where(shown.degenerate, "degenerate: one class has over 95 %", flags)
-    flags = np.where(shown.diverged, "training diverged", flags)
     columns = zip(
         results.index,
         results.eigenvalue.mean(axis=0),
@@ -33,11 +34,11 @@ def accuracy_table(results: Results) -> Table:
         results.balance.mean(axis=0),
         shown.network,
         shown.linearized,
-        flags,
+        _flags(results, shown),
         strict=True,
     )
     rows = [
-        Row((int(i), *map(float, (lam, cost, b, f, g, f - g))), str(why))
+        Row((int(i), *map(float, (lam, cost, b, f, g, f - g))), why)
         for i, lam, cost, b, f, g, why in columns
     ]
     headings = (
@@ -63,6 +64,14 @@ def accuracy_table(results: Results) -> Table:
             f"{network:.1%}, linearized {linearized:.1%}."
         )
     return Table(headings, tuple(rows), caption)
+
+
+def _flags(results: Results, shown: Accuracies) -> list[str]:
+    """Why a task is left out, and whether its labels can be trusted."""
+    left_out = np.where(shown.degenerate, _DEGENERATE, "")
+    left_out = np.where(shown.diverged, _DIVERGED, left_out)
+    close = np.where(results.unresolved.any(axis=0), _CLOSE, "")
+    return ["; ".join(filter(None, both)) for both in zip(left_out, close, strict=True)]
 
 
 def trend_table(results: Results, found: tuple[Finding, ...]) -> Table:

@@ -6,10 +6,19 @@ import numpy as np
 
 GRID = (0, 1, 2, 4, 9, 19, 49, 99, 199, 499, 999)
 """Default indices, those below half the number of samples; the paper's are unknown."""
+FINE_GRID = (
+    *(0, 1, 2, 3, 4, 6, 9, 12, 15, 19, 24, 34),
+    *(49, 69, 99, 139, 199, 279, 349, 499, 599, 699, 849, 999),
+)
+"""With others between these, enough of them to tell whether accuracy falls."""
 
 
 def choose_indices(
-    indices: Sequence[int] | None, num: int | None, n: int
+    indices: Sequence[int] | None,
+    num: int | None,
+    n: int,
+    *,
+    grid: Sequence[int] = GRID,
 ) -> tuple[int, ...]:
     """Indices as they were asked for, or the default ones.
 
@@ -17,6 +26,7 @@ def choose_indices(
         indices: These.
         num: Or this many, evenly spread on a log scale.
         n: Number of samples.
+        grid: The default ones, of which those below half the samples are taken.
 
     Returns:
         The indices, ascending.
@@ -24,7 +34,7 @@ def choose_indices(
     Raises:
         ValueError: If an index is not there or there twice, or both are given.
     """
-    usual = [i for i in GRID if 2 * i < n]
+    usual = [i for i in grid if 2 * i < n]
     if indices is None:
         return tuple(usual) if num is None else spread_indices(num, max(usual))
     if num is not None:

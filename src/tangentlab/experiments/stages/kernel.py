@@ -195,7 +195,8 @@ def saved_tasks(seed: Seed) -> list[Task]:
         The tasks.
     """
     saved, data = seed.load("tasks"), seed.dataset
-    parts = zip(saved["index"], saved["labels"], saved["unresolved"], strict=True)
+    rounded = saved["unresolved"] | saved["below_resolution"]
+    parts = zip(saved["index"], saved["labels"], rounded, strict=True)
     return [
         Task(
             x=data.x,
