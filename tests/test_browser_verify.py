@@ -34,6 +34,15 @@ def page(tmp_path_factory) -> Path:
     return folder / "report.html"
 
 
+@pytest.fixture(scope="module")
+def real_page(tmp_path_factory) -> Path:
+    """Two real claims: a curve over eigenfunctions, with images, and directions."""
+    require_browser()
+    folder = tmp_path_factory.mktemp("real")
+    verify("smoke", folder, claims=["D3", "D18"])
+    return folder / "report.html"
+
+
 @pytest.fixture(scope="module", params=["light", "dark"])
 def browser(request, tmp_path_factory):
     require_browser()
@@ -47,14 +56,9 @@ def look(browser: Browser, page: Path, width: int = 1280) -> Findings:
     findings = browser.visit(page, width=width)
     browser.script("document.querySelectorAll('details').forEach(d => d.open = true)")
     for figure in range(count(browser, "figure.chart")):
-        browser.script(
-            f"document.querySelectorAll('figure.chart')[{figure}].scrollIntoView()"
-        )
-        wait(
-            browser, f"document.querySelectorAll('figure.drawn svg').length > {figure}"
-        )
-    charts = "[...document.querySelectorAll('figure.chart')]"
-    wait(browser, f"{charts}.every(chart => chart.querySelector('.drawing svg'))")
+        chart = f"document.querySelectorAll('figure.chart')[{figure}]"
+        browser.script(f"{chart}.scrollIntoView()")
+        wait(browser, f"{chart}.querySelector('.drawing svg') !== null")
     return findings
 
 
@@ -200,3 +204,20 @@ def test_colors_follow_the_scheme(page, browser):
         "return [shown.stroke === 'none' ? shown.fill : shown.stroke, wanted];"
     )
     assert (used != light) == dark
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_real_claims_are_drawn_with_their_pictures(real_page, browser, width):
+    findings = look(browser, real_page, width)
+    assert findings.errors == []
+    assert all(url.startswith(("file:", "data:")) for url in findings.requests)
+    assert count(browser, "figure.chart") == count(browser, "figure.drawn") >= 8
+    assert count(browser, "#D3 figure.drawn .mark") > 0
+    pictures = browser.script(
+        "return [...document.images].map(i => [i.complete, i.naturalWidth])"
+    )
+    assert len(pictures) >= 2
+    assert all(complete and natural > 0 for complete, natural in pictures)
+    overflow = browser.script("return document.documentElement.scrollWidth")
+    assert overflow <= width
+    assert console(browser) == []

@@ -13,6 +13,7 @@ from tangentlab.analysis import (
 from tangentlab.claims.joining import join, lost_together
 
 ABOVE, BELOW = Threshold(0.0, True), Threshold(-0.8, False)
+LEVEL = Threshold(-2.0, False)
 
 
 def share_above(p: float, threshold: float = 0.0) -> Estimate:
@@ -33,6 +34,22 @@ def claim(
         for estimate, verdict in zip(estimates, judged, strict=True)
     )
     return Claim("D3", "It leads", "above 0", findings, all_of(judged), remark)
+
+
+def by_p(p: float) -> Claim:
+    """What a run says whose only number is a p-value, at a level of 0.01."""
+    verdict = "confirmed" if p < 0.01 else "inconclusive"
+    finding = Finding(
+        "log₁₀ p", exactly(np.log10(p)), verdict, threshold=LEVEL, kind="log p"
+    )
+    return Claim("D14", "It depends", "p below 0.01", (finding,), verdict)
+
+
+def read_as(reading: str, value: float = 1.0) -> Claim:
+    """What a run says that chose a reading."""
+    alone = claim(exactly(value))
+    chosen = Finding(reading, exactly(0.5), kind="reading")
+    return alone._replace(findings=(*alone.findings, chosen))
 
 
 def test_one_run_stands_as_it_is():
@@ -83,6 +100,46 @@ def test_it_says_so_when_runs_hold_alone_and_not_together():
     assert lost_together([two._replace(verdict="confirmed")], ["a"]) == ""
 
 
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [
+        ((0.009, 0.008), ["inconclusive"] * 2),  # Holm: 2 x 0.008
+        ((0.009, 0.004), ["confirmed"] * 2),
+        ((0.02, 0.004), ["inconclusive", "confirmed"]),
+        ((0.9, 0.009), ["inconclusive"] * 2),  # a large one refutes nothing
+        ((0.003, 0.003, 0.003), ["confirmed"] * 3),
+        ((0.004, 0.004, 0.004), ["inconclusive"] * 3),
+    ],
+)
+def test_p_values_of_several_runs_are_adjusted(p, expected):
+    names = ["a", "b", "c"][: len(p)]
+    joined = join([by_p(each) for each in p], names)
+    assert [each.verdict for each in joined.findings] == expected
+    assert joined.verdict == all_of(expected)
+
+
+def test_it_says_so_when_p_values_hold_alone_and_not_together():
+    assert join([by_p(0.009), by_p(0.008)], ["a", "b"]).remark == (
+        "a and b each alone would have it confirmed, but Holm's procedure over all 2 "
+        "numbers together would not"
+    )
+
+
+def test_runs_that_chose_different_readings_decide_nothing():
+    joined = join([read_as("squared"), read_as("squared", 2.0)], ["a", "b"])
+    assert (joined.verdict, joined.remark) == ("confirmed", "")
+    apart = "runs chose different readings (a: squared; b: plain)"
+    joined = join([read_as("squared"), read_as("plain")], ["a", "b"])
+    assert joined.verdict == "inconclusive"
+    both = "a and b each alone would have it confirmed"
+    assert joined.remark == f"{both}, but {apart}"
+    assert join([read_as("squared", -1.0), read_as("plain")], ["a", "b"]).verdict == (
+        "inconclusive"
+    )
+    unclear = [read_as(each)._replace(verdict="inconclusive") for each in "xy"]
+    assert join(unclear, ["a", "b"]).remark.startswith("runs chose different readings")
+
+
 def test_thresholds_on_both_sides_are_judged_together():
     falls = claim(exactly(-0.95), threshold=BELOW)
     leads = claim(share_above(0.02))
@@ -122,6 +179,18 @@ def test_remarks_are_kept_and_shared_ones_said_once():
     pair = [claim(exactly(1.0), remark=text) for text in ("few", "many")]
     assert join(pair, ["a", "b"]).remark == "a: few; b: many"
     assert join([pair[0]] * 2, ["a", "b"]).remark == "few"
+
+
+def test_all_criteria_are_kept_and_shared_ones_said_once():
+    def criterion(*texts: str) -> str:
+        found = [claim(exactly(1.0))._replace(criterion=text) for text in texts]
+        return join(found, ["a", "b", "c"][: len(texts)]).criterion
+
+    assert criterion("above 0", "above 0") == "above 0"
+    assert criterion("it falls", "it falls; for b, it crosses") == (
+        "it falls; for b, it crosses"
+    )
+    assert criterion("above 0", "above 1", "above 0") == "a and c: above 0; b: above 1"
 
 
 def test_claims_of_different_ids_cannot_be_joined():

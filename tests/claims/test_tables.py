@@ -1,10 +1,11 @@
 import pytest
 
 from tangentlab.analysis import Claim, Finding, exactly
-from tangentlab.claims import CATALOG, Verified, to_table
-from tangentlab.claims.tables import measured_text, short_table, time_text
+from tangentlab.claims import CATALOG, Verified, to_table, verify
+from tangentlab.claims.tables import measured_text, seeds_text, short_table, time_text
 from tangentlab.report.exporting import to_latex, to_pandas
 from tangentlab.report.tables import to_csv
+from tests.claims.toy import toss
 
 
 def verified(*findings: Finding, remark: str = "", reason: str = "") -> Verified:
@@ -20,6 +21,15 @@ def test_what_was_judged_is_told_first_and_many_numbers_are_cut():
     assert measured_text(verified(*judged)).endswith("n4 +4.00; and 2 more")
     assert measured_text(verified(remark="nothing new")) == "nothing new"
     assert measured_text(verified(told, reason="it failed")) == "it failed"
+
+
+def test_numbers_that_a_verdict_hangs_on_are_told_first():
+    held = [Finding(f"n{k}", exactly(k), "confirmed") for k in range(1, 5)]
+    unclear = Finding("unclear", exactly(5), "inconclusive")
+    failed = Finding("failed", exactly(6), "refuted")
+    assert measured_text(verified(*held, unclear, failed)) == (
+        "failed +6.00; unclear +5.00; n1 +1.00; n2 +2.00; and 2 more"
+    )
 
 
 def test_why_clear_numbers_decide_nothing_is_told_beside_them():
@@ -38,7 +48,20 @@ def test_tables_have_published_and_measured_side_by_side():
     assert "MLP 67.6 %, LeNet 75.0 %" in to_csv(table)
     assert r"67.6 \%" in to_latex(table)
     (row,) = short_table([verified()]).rows
-    assert row.cells[4:] == ("✓ confirmed", None)
+    assert row.cells[4:] == ("✓ confirmed", None, None)
+
+
+def test_seeds_of_runs_that_measured_a_claim_are_told(plan, tmp_path):
+    plan(
+        toss("D1", "D47", seeds=3),
+        toss("D1", model="lenet"),
+        toss("D2", trouble="run"),
+    )
+    found = {each.entry.id: each for each in verify("smoke", tmp_path).verdicts}
+    texts = [seeds_text(found[name]) for name in ("D1", "D2", "D3", "D47")]
+    assert texts == ["3–5", "", "", "3"]
+    page = (tmp_path / "report.html").read_text()
+    assert '<td class="seeds" data-label="seeds">3–5</td>' in page
 
 
 @pytest.mark.parametrize(

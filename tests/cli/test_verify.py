@@ -3,6 +3,7 @@ import re
 import pytest
 
 from tangentlab import cli
+from tangentlab.claims import CATALOG
 from tests.claims.toy import toss, use_plan
 
 
@@ -25,7 +26,8 @@ def test_it_prints_runs_verdicts_and_files_and_ends_with_0(plan, tmp_path, capsy
     first = r"\[1/2\] toss, MLP on coins, mean 1.0: D1 confirmed, D47 recorded \(.* s\)"
     assert re.fullmatch(first, lines[0])
     assert re.fullmatch(r"\[2/2\] .* D2 refuted \(.* s\)", lines[1])
-    for part in ("claim published measured criterion verdict time", "✗ refuted"):
+    titles = "claim published measured criterion verdict seeds time"
+    for part in (titles, "✗ refuted 5"):
         assert part in words(output)
     assert (
         "1 confirmed, 1 refuted, 0 inconclusive, 1 recorded, 46 not measured" in output
@@ -36,6 +38,34 @@ def test_it_prints_runs_verdicts_and_files_and_ends_with_0(plan, tmp_path, capsy
         assert (folder / name).is_file() and f"runs/verify-smoke/{name}" in output
     assert cli.main(["verify", "--no-progress"]) == 0
     assert "there already" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_nothing_is_cut_or_left_out_at_any_width(plan, width, monkeypatch, capsys):
+    monkeypatch.setattr("tangentlab.cli.show._WIDE", width)
+    plan(toss("D1", "D47"), toss("D2", mean=-1.0, seeds=3))
+    assert cli.main(["verify", "--no-progress"]) == 0
+    output = capsys.readouterr().out
+    table, _ = output.split(" 1 confirmed, 1 refuted")
+    assert max(map(len, table.splitlines()[2:])) <= width and "…" not in table
+    unbroken = re.sub(r"\s", "", table)
+    for entry in CATALOG.values():
+        assert entry.id in unbroken
+        if width == 80:  # in a table, columns lie side by side
+            assert entry.published.replace(" ", "") in unbroken
+            if entry.id not in ("D1", "D2", "D47"):  # these say their own
+                assert entry.criterion.replace(" ", "") in unbroken
+    if width == 80:
+        assert "verdict ✗ refuted seeds 3 time" in words(table)
+
+
+def test_a_claim_that_was_not_measured_shows_what_it_would_be_held_against(
+    plan, capsys
+):
+    plan(toss("D1"))
+    assert cli.main(["verify", "--claim", "D8", "--no-progress"]) == 1
+    (row,) = (line for line in capsys.readouterr().out.splitlines() if "D8 " in line)
+    assert "MLP 67.6 %" in row and "published value" in row
 
 
 def test_a_failed_run_ends_with_1_and_the_others_are_verified(plan, capsys):
@@ -80,7 +110,10 @@ def test_part_of_a_claim_is_not_printed_as_confirmed(plan, capsys):
     assert "? inconclusive" in capsys.readouterr().out
 
 
-def test_a_claim_that_this_scale_does_not_measure_ends_with_1(plan, capsys):
+def test_a_claim_that_this_scale_does_not_measure_ends_with_1(
+    plan, monkeypatch, capsys
+):
+    monkeypatch.setattr("tangentlab.cli.show._WIDE", 80)  # no columns side by side
     plan(toss("D1"))
     assert cli.main(["verify", "--claim", "D7", "--no-progress"]) == 1
     assert "not measured at this scale, but at laptop" in words(capsys.readouterr().out)

@@ -13,6 +13,7 @@ from tangentlab.analysis import (
     energy_concentration,
     kernel_distance,
 )
+from tangentlab.claims.joining import join
 from tangentlab.experiments import EXPERIMENTS, perform
 from tangentlab.experiments.alignment import Alignment, computing, snapshots
 from tangentlab.experiments.alignment.claims import choose_reading, claims
@@ -199,6 +200,21 @@ def test_the_reading_is_chosen_by_the_beginning_and_the_accuracies():
     assert choose_reading(rooted, published) == (True, "all")
     assert "12,000 samples, by the accuracies" in claims(results())[0].remark
     assert "its square" in claims(rooted)[0].remark
+
+
+def test_networks_must_be_read_alike():
+    small, again = claims(results()), claims(results(end=0.65))
+    other = claims(results(accuracy=0.9))  # closest when trained on all samples
+    for place in (0, 1):
+        joined = join([small[place], again[place]], ["MLP", "LeNet"])
+        assert joined.verdict == "confirmed"
+        joined = join([small[place], other[place]], ["MLP", "LeNet"])
+        assert joined.verdict == "inconclusive"
+        assert "runs chose different readings (MLP: " in joined.remark
+    rooted = claims(results(begin=0.26**0.5, end=0.64**0.5))
+    joined = join([small[0], rooted[0]], ["MLP", "LeNet"])
+    assert joined.verdict == "inconclusive"
+    assert "LeNet: end, trained on 12,000, share of energy)" in joined.remark
 
 
 @pytest.mark.parametrize(

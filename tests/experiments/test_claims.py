@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from tangentlab.claims.joining import join
 from tangentlab.experiments.eigenfunctions.claims import about_accuracy, claims
 from tangentlab.experiments.eigenfunctions.crossing import crossing
 from tangentlab.experiments.eigenfunctions.dynamics import trends
@@ -224,6 +225,15 @@ def test_an_mlp_on_mnist_needs_to_fall_alone():
     assert claim.verdict == "refuted"
 
 
+def test_the_crossing_is_part_of_what_both_networks_are_judged_by():
+    (mlp,) = claims(results(data="mnist"))
+    (lenet,) = claims(results(data="mnist", model="lenet"))
+    joined = join([mlp, lenet], ["MLP", "LeNet"])
+    assert joined.verdict == "refuted"
+    assert joined.criterion == lenet.criterion != mlp.criterion
+    assert joined.limit == "ρ below −0.8, a crossing"
+
+
 def test_the_crossing_is_between_the_tasks_around_it():
     index = np.array([0, 9, 99, 999])
     gap = np.array([[1.0, 1.0, 1.0, -1.0], [1.0, -1.0, -1.0, -1.0], [1.0] * 4])
@@ -240,3 +250,23 @@ def test_runs_that_never_reached_the_loss_rank_last():
     assert found["linearization, steps to a loss of 0.01"] == pytest.approx(1.0)
     assert 0.8 < found["network, steps to a loss of 0.01"] < 1.0
     assert len(found) == 6
+
+
+def test_steps_by_the_loss_of_a_batch_are_reported_beside_and_not_judged():
+    def with_steps(steps: np.ndarray) -> Results:
+        pair = results().pair
+        network, linearized = (
+            dataclasses.replace(each, iterations_by_batch=steps) for each in pair
+        )
+        return results(network=network, linearized=linearized)
+
+    rising = np.tile(np.arange(1.0, 45), (5, 1))
+    for steps, tau in ((rising, 1.0), (rising[:, ::-1], -1.0)):
+        (claim,) = (c for c in claims(with_steps(steps)) if c.id == "D9")
+        *_, network, linearized = claim.findings
+        assert network.name == "network, steps to a batch loss of 0.01"
+        assert linearized.name == "linearization, steps to a batch loss of 0.01"
+        for finding in (network, linearized):
+            assert finding.estimate.value == pytest.approx(tau)
+            assert finding.verdict is None and finding.threshold is None
+        assert (claim.verdict, len(claim.findings)) == ("confirmed", 8)

@@ -174,6 +174,8 @@ def test_report_is_rebuilt_from_the_folder_alone(outcome):
     drawn = draw(EXPERIMENTS, outcome.run.path)
     assert drawn.files.page == page and page.stat().st_size > 10_000
     assert all(path.stat().st_size > 5_000 for path in drawn.files.figures)
+    (grows,) = (claim for claim in drawn.report.claims if claim.id == "D9")
+    assert grows.findings[6].name == "network, steps to a batch loss of 0.01"
 
 
 def test_table_has_a_row_for_each_task_and_flags_the_degenerate_one(outcome):

@@ -8,6 +8,7 @@ import pytest
 
 import tangentlab as tl
 from tangentlab import store
+from tangentlab.claims.joining import join
 from tangentlab.experiments import EXPERIMENTS, perform
 from tangentlab.experiments.sizes import EXPERIMENT, Sizes, computing
 from tangentlab.experiments.sizes.claims import claims, heterogeneity
@@ -185,6 +186,20 @@ def test_the_gap_depends_on_the_size(change, verdict):
     assert (depends.id, depends.verdict) == ("D14", verdict)
     for finding in depends.findings:
         assert (finding.threshold is None) == (finding.verdict is None)
+
+
+@pytest.mark.parametrize(
+    ("p", "verdict"),
+    [((0.009, 0.008), "inconclusive"), ((0.009, 0.004), "confirmed")],
+)
+def test_two_networks_are_not_two_chances(p, verdict, monkeypatch):
+    given = iter([p[0], 1.0, p[1], 1.0])  # CIFAR2 and an eigenfunction of each
+    monkeypatch.setattr(
+        "tangentlab.experiments.sizes.claims.heterogeneity", lambda gap: next(given)
+    )
+    found = [claims(results())[1] for _ in p]
+    assert [claim.verdict for claim in found] == ["confirmed"] * 2
+    assert join(found, ["MLP", "LeNet"]).verdict == verdict
 
 
 def test_p_values_are_uniform_where_nothing_depends_on_the_size():

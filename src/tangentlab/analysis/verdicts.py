@@ -14,6 +14,10 @@ from numpy.typing import ArrayLike
 from .resampling import Estimate
 
 Verdict = Literal["confirmed", "refuted", "inconclusive"]
+Kind = Literal["number", "log p", "reading"]
+"""How findings of several runs are joined: by their intervals; as base-10 logarithms of
+p-values, without intervals, of which a large one decides nothing; or as the reading
+that a run chose, which must have one name in all runs."""
 
 _LEVEL = 0.025  # one-sided, that of a 95 % interval
 
@@ -40,6 +44,7 @@ class Finding(NamedTuple):
         percent: Show it in points of percent.
         threshold: What it was compared with, so that several runs can be judged
             together; None where it is reported and not judged.
+        kind: How several runs are joined.
     """
 
     name: str
@@ -47,6 +52,7 @@ class Finding(NamedTuple):
     verdict: Verdict | None = None
     percent: bool = False
     threshold: Threshold | None = None
+    kind: Kind = "number"
 
 
 class Claim(NamedTuple):

@@ -1,7 +1,9 @@
 """One verdict from several runs: the models and data sets of one claim.
 
 A claim speaks of several networks, and each run measures one. Their numbers are judged
-together, by Holm's procedure over all of them, so that ten models are not ten chances.
+together, by Holm's procedure over all of them, so that ten models are not ten chances:
+over all intervals, and over all p-values. What they chose to read in different ways is
+not one claim.
 """
 
 from collections.abc import Sequence
@@ -9,7 +11,7 @@ from itertools import chain, compress
 
 import numpy as np
 
-from ..analysis import Claim, Estimate, Finding, Verdict, all_of, judge
+from ..analysis import Claim, Estimate, Finding, Verdict, all_of, holm, judge
 
 
 def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
@@ -25,6 +27,7 @@ def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
 
     Returns:
         One claim: it holds if it holds in all runs, and does not if it fails in one.
+        It is inconclusive where runs chose different readings.
 
     Raises:
         ValueError: If there are no claims, or they are of different ids.
@@ -45,9 +48,11 @@ def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
         for finding in found
     ]
     return claims[0]._replace(
+        criterion=_merged([claim.criterion for claim in claims], names),
         findings=tuple(findings),
         verdict=all_of(verdicts),
         remark="; ".join(filter(None, remarks)),
+        limit=_merged([claim.limit for claim in claims], names),
     )
 
 
@@ -59,7 +64,7 @@ def lost_together(claims: Sequence[Claim], names: Sequence[str]) -> str:
         names: What each run was about.
 
     Returns:
-        A remark that names these runs; empty if there are none.
+        A remark that names these runs, and different readings; empty if there are none.
     """
     if len(claims) == 1:
         return ""
@@ -71,26 +76,41 @@ def lost_together(claims: Sequence[Claim], names: Sequence[str]) -> str:
         if some := list(compress(names, lost)):
             each = "alone" if len(some) == 1 else "each alone"
             parts.append(f"{' and '.join(some)} {each} would have it {kind}")
+    apart = _read_apart(claims, names)
     if not parts:
-        return ""
+        return apart
     count = sum(map(_is_judged, chain.from_iterable(together)))
-    holm = f"Holm's procedure over all {count} numbers together would not"
-    return f"{' and '.join(parts)}, but {holm}"
+    why = apart or f"Holm's procedure over all {count} numbers together would not"
+    return f"{' and '.join(parts)}, but {why}"
 
 
 def _judge_together(claims: Sequence[Claim]) -> list[list[Finding]]:
     """The findings of each run, those with a threshold judged by Holm's procedure."""
     found = [list(claim.findings) for claim in claims]
-    places = [
-        (run, at)
-        for run, findings in enumerate(found)
-        for at, finding in enumerate(findings)
-        if _is_judged(finding)
-    ]
-    beyond = [_beyond(found[run][at]) for run, at in places]
-    for (run, at), verdict in zip(places, judge(beyond, 0.0, above=True), strict=True):
-        found[run][at] = found[run][at]._replace(verdict=verdict)
+    for is_p, rule in ((False, _by_intervals), (True, _by_p_values)):
+        places = [
+            (run, at)
+            for run, findings in enumerate(found)
+            for at, finding in enumerate(findings)
+            if _is_judged(finding) and (finding.kind == "log p") == is_p
+        ]
+        verdicts = rule([found[run][at] for run, at in places])
+        for (run, at), verdict in zip(places, verdicts, strict=True):
+            found[run][at] = found[run][at]._replace(verdict=verdict)
     return found
+
+
+def _by_intervals(findings: Sequence[Finding]) -> list[Verdict]:
+    return judge([_beyond(each) for each in findings], 0.0, above=True)
+
+
+def _by_p_values(findings: Sequence[Finding]) -> list[Verdict]:
+    """Each adjusted p-value against its own level; a large one decides nothing."""
+    adjusted = np.log10(holm([10**each.estimate.value for each in findings]))
+    return [
+        "confirmed" if each.threshold and p < each.threshold.value else "inconclusive"
+        for each, p in zip(findings, adjusted, strict=True)
+    ]
 
 
 def _is_judged(finding: Finding) -> bool:
@@ -113,7 +133,9 @@ def _beyond(finding: Finding) -> Estimate:
 def _of_runs(
     claims: Sequence[Claim], together: Sequence[Sequence[Finding]]
 ) -> list[Verdict]:
-    return [_of_run(*pair) for pair in zip(claims, together, strict=True)]
+    if _read_in_one_way(claims):
+        return [_of_run(*pair) for pair in zip(claims, together, strict=True)]
+    return ["inconclusive"] * len(claims)
 
 
 def _of_run(claim: Claim, together: Sequence[Finding]) -> Verdict:
@@ -125,6 +147,35 @@ def _of_run(claim: Claim, together: Sequence[Finding]) -> Verdict:
 
 def _verdicts(findings: Sequence[Finding]) -> list[Verdict]:
     return [each.verdict for each in findings if each.verdict is not None]
+
+
+def _read_in_one_way(claims: Sequence[Claim]) -> bool:
+    return len(set(filter(None, map(_reading, claims)))) < 2
+
+
+def _reading(claim: Claim) -> str:
+    """The reading that a run chose; empty if there was nothing to choose."""
+    return "; ".join(each.name for each in claim.findings if each.kind == "reading")
+
+
+def _read_apart(claims: Sequence[Claim], names: Sequence[str]) -> str:
+    """Who chose which reading; empty if all chose one."""
+    if _read_in_one_way(claims):
+        return ""
+    pairs = zip(names, map(_reading, claims), strict=True)
+    chosen = "; ".join(f"{name}: {reading}" for name, reading in pairs if reading)
+    return f"runs chose different readings ({chosen})"
+
+
+def _merged(texts: Sequence[str], names: Sequence[str]) -> str:
+    """All texts, each once and by whom it is; one that has all others stands alone."""
+    runs: dict[str, list[str]] = {}
+    for text, name in zip(texts, names, strict=True):
+        if not any(text in other for other in texts if other != text):
+            runs.setdefault(text, []).append(name)
+    if len(runs) == 1:
+        return next(iter(runs))
+    return "; ".join(f"{' and '.join(some)}: {text}" for text, some in runs.items())
 
 
 def _remarks(claims: Sequence[Claim], names: Sequence[str]) -> str:

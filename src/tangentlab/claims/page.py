@@ -15,7 +15,7 @@ from .page_claims import claim_section
 from .page_runs import runs_section
 from .paper_claims import PAPER_CLAIMS
 from .records import Performed, Standing, Verification, Verified
-from .tables import measured_text, time_text
+from .tables import measured_text, seeds_text, time_text
 
 _HERE = Path(__file__).parent
 _STANDINGS: tuple[Standing, ...] = get_args(Standing)
@@ -166,7 +166,7 @@ def _verdict_table(verification: Verification) -> str:
         f"{MARKS[each]} {each} ({verification.count(each)})</button>"
         for each in there
     )
-    titles = ("claim", "published", "measured", "criterion", "verdict", "time")
+    titles = ("claim", "published", "measured", "criterion", "verdict", "seeds", "time")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     body = "\n".join(map(_row, verification.verdicts))
     return (
@@ -198,6 +198,7 @@ def _row(each: Verified) -> str:
         f'<tr id="row-{entry.id}" class="{_kind(each)}" data-kind="{_kind(each)}">'
         f'<th scope="row">{name} {escape(entry.statement)}</th>{middle}'
         f'<td class="verdict" data-label="">{MARKS[each.standing]} {each.standing}</td>'
+        f'<td class="seeds" data-label="seeds">{seeds_text(each) or "–"}</td>'
         f'<td class="time" data-label="time">{time}</td></tr>'
     )
 

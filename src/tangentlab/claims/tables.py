@@ -17,6 +17,7 @@ from .catalog import CATALOG
 from .records import Performed, Verification, Verified
 
 _SHOWN = 4  # numbers of a claim, in a table
+_WEIGHTS = ("refuted", "inconclusive", "confirmed")  # one of a kind decides for all
 
 
 def to_table(verdicts: Sequence[Verified]) -> Table:
@@ -54,7 +55,7 @@ SECONDS = Column("seconds", ",.0f")
 
 
 def short_table(verdicts: Sequence[Verified]) -> Table:
-    """What fits a console: claim, published, measured, criterion, verdict and time.
+    """What fits a console: all but the source.
 
     Args:
         verdicts: Where claims stand.
@@ -72,12 +73,13 @@ def short_table(verdicts: Sequence[Verified]) -> Table:
                 measured_text(each),
                 each.criterion,
                 f"{MARKS[each.standing]} {each.standing}",
+                seeds_text(each) or None,
                 time_text(each.seconds) if each.runs else None,
             )
         )
         for each in verdicts
     ]
-    return Table((*columns, Column("time")), tuple(rows))
+    return Table((*columns, Column("seeds"), Column("time")), tuple(rows))
 
 
 def measured_text(verified: Verified) -> str:
@@ -87,13 +89,15 @@ def measured_text(verified: Verified) -> str:
         verified: Where it stands.
 
     Returns:
-        Its judged numbers with intervals, the first few of many, and why they decide
-        nothing where that is so; its remark where there are none.
+        Its judged numbers with intervals, the first few of many, those before others
+        that a verdict hangs on, and why they decide nothing where that is so; its
+        remark where there are none.
     """
     claim = verified.claim
     if verified.reason or claim is None:
         return verified.reason
     judged = [each for each in claim.findings if each.verdict is not None]
+    judged.sort(key=lambda each: _WEIGHTS.index(each.verdict))
     shown = judged or list(claim.findings)
     text = "; ".join(map(finding_text, shown[:_SHOWN]))
     if len(shown) > _SHOWN:
@@ -101,6 +105,21 @@ def measured_text(verified: Verified) -> str:
     if text and verified.doubt:
         text += f" ({verified.doubt})"
     return text or claim.remark
+
+
+def seeds_text(verified: Verified) -> str:
+    """How many initializations were measured.
+
+    Args:
+        verified: Where a claim stands.
+
+    Returns:
+        A number, or from the fewest of a run to the most; empty where there are none.
+    """
+    name = verified.entry.id
+    measured = [len(each.seeds) for each in verified.runs if each.claim(name)]
+    counts = sorted({count for count in measured if count})
+    return "–".join(map(str, dict.fromkeys([counts[0], counts[-1]]))) if counts else ""
 
 
 def time_text(seconds: float) -> str:

@@ -1,18 +1,23 @@
 """`tangentlab verify`: what it prints on its way and in the end."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import rich.box
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from ..claims import Performed, Verification, verify
+from ..claims import Performed, Verification, Verified, verify
 from ..claims.tables import run_line, short_table, time_text
 from ..claims.writing import files_of
 from ..report.tables import MISSING, shown_cells
 from . import show
 from .commands import Verify
+
+_TABLE = 120  # columns; a narrower table would be words under each other
+_VERDICT = -3  # its place among them
 
 
 def verify_claims(out: Console, command: Verify) -> int:
@@ -53,18 +58,7 @@ def verify_claims(out: Console, command: Verify) -> int:
 
 def _print(out: Console, done: Verification, *, named: tuple[str, ...]) -> None:
     shown = [each for each in done.verdicts if not named or each.entry.id in named]
-    table = short_table(shown)
-    printed = Table(box=rich.box.SIMPLE_HEAD, show_lines=False, padding=(0, 1, 1, 1))
-    for column in table.columns:
-        tight = column.title in ("verdict", "time")
-        printed.add_column(column.title, justify=column.align, no_wrap=tight)
-    for each, row in zip(shown, table.rows, strict=True):
-        cells = [Text(cell) for cell in shown_cells(table, row)]
-        if not each.runs:  # what was published and the criterion are on the page
-            cells[1] = cells[3] = Text(MISSING)
-        cells[-2].stylize(show.STYLES[each.standing])
-        printed.add_row(*cells)
-    out.print(printed)
+    (_print_table if out.width >= _TABLE else _print_list)(out, shown)
     counts = [
         f"{done.count('confirmed')} confirmed",
         f"{done.count('refuted')} refuted",
@@ -77,3 +71,32 @@ def _print(out: Console, done: Verification, *, named: tuple[str, ...]) -> None:
         show.line(out, f" {each.entry.id} was planned and not measured: {each.reason}")
     for name, path in files_of(done.folder)._asdict().items():
         show.line(out, f" {name:<7} {path}")
+
+
+def _print_table(out: Console, shown: Sequence[Verified]) -> None:
+    table = short_table(shown)
+    printed = Table(box=rich.box.SIMPLE_HEAD, show_lines=False, padding=(0, 1, 1, 1))
+    for column in table.columns:
+        tight = column.title in ("verdict", "seeds", "time")
+        printed.add_column(
+            column.title, justify=column.align, no_wrap=tight, overflow="fold"
+        )
+    for each, row in zip(shown, table.rows, strict=True):
+        cells = [Text(cell) for cell in shown_cells(table, row)]
+        cells[_VERDICT].stylize(show.STYLES[each.standing])
+        printed.add_row(*cells)
+    out.print(printed)
+
+
+def _print_list(out: Console, shown: Sequence[Verified]) -> None:
+    """The same, with what is in a row under each other."""
+    table = short_table(shown)
+    for each, row in zip(shown, table.rows, strict=True):
+        cells = [Text(cell) for cell in shown_cells(table, row)]
+        cells[_VERDICT].stylize(show.STYLES[each.standing])
+        printed = Table.grid(padding=(0, 2))
+        for column, cell in list(zip(table.columns, cells, strict=True))[1:]:
+            if cell.plain != MISSING:
+                printed.add_row(Text(column.title, style="dim"), cell)
+        out.print(Padding(Text(cells[0].plain, style="bold"), (0, 1)))
+        out.print(Padding(printed, (0, 1, 1, 3)))

@@ -92,7 +92,7 @@ def _agrees(results: Results) -> Claim:
     return Claim(
         "D2",
         "Both models rank tasks alike, beyond the common fall",
-        f"{_AGREES}; at least {TASKS_TO_AGREE} tasks",
+        f"{_AGREES}; at least {TASKS_TO_AGREE} tasks over all seeds",
         (partial, raw),
         _together((partial,)),
         too_small(results, int(used(results).sum()), TASKS_TO_AGREE),
@@ -128,7 +128,8 @@ def _same_under_adam(results: Results) -> Claim:
         "D4",
         "Fall, agreement and lead are the same under Adam",
         f"D1, D2 and D3 under Adam: {_FALLS}; {_AGREES}; {_LEADS}. At least "
-        f"{TASKS_TO_FALL} tasks for the first, {TASKS_TO_AGREE} for the second",
+        f"{TASKS_TO_FALL} tasks for the first, {TASKS_TO_AGREE} over all seeds for the "
+        "second",
         (*found, raw._replace(name="agreement, raw")),
         _together(found),
         "; ".join(dict.fromkeys(filter(None, doubts))),

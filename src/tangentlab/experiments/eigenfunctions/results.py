@@ -10,6 +10,8 @@ from ...store import Run
 from ..stages.courses import MODELS
 from ..stages.kernel import NUM_PAIRS
 
+_BY_BATCH = "iterations_by_batch"
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -24,6 +26,8 @@ class Ended:
         cosine: Cosine distance from them.
         diverged: A loss left the finite numbers.
         seconds: What training took, for each seed.
+        iterations_by_batch: Steps to a mean training loss of 0.01 in a batch, likewise;
+            None where a run did not save them.
     """
 
     accuracy: Float[np.ndarray, "s t"]
@@ -33,6 +37,7 @@ class Ended:
     cosine: Float[np.ndarray, "s t"]
     diverged: Bool[np.ndarray, "s t"]
     seconds: Float[np.ndarray, " s"]
+    iterations_by_batch: Float[np.ndarray, "s t"] | None = None
 
 
 @dataclass(frozen=True)
@@ -183,4 +188,5 @@ def _ended(run: Run, name: str, seeds: tuple[int, ...]) -> Ended:
         cosine=of("cosine"),
         diverged=of("diverged"),
         seconds=of("seconds"),
+        iterations_by_batch=of(_BY_BATCH) if _BY_BATCH in saved[0] else None,
     )
