@@ -40,9 +40,9 @@ half-spaces of the inputs; every epoch ends with a test on all test samples. An 
 is that of all tasks together, after the first one; *whole* is from the call to the
 history, compiling included where nothing else is said. The linearized model in function
 space (`tl.train_dual`) is measured in the second call, which finds everything compiled,
-beside the first and the time of its Gram matrix. Rows that say *times* are medians of
-three rounds in which both ways take turns. `python -m benchmarks.training --help` says
-how to measure a case again."""
+beside the first and the time of its Gram matrix. Tasks together and one by one are
+medians of three rounds in which both take turns. `python -m benchmarks.training --help`
+says how to measure a case again."""
 
 
 def _table(rows: list[Row], device: str) -> str:
