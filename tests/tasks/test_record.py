@@ -116,19 +116,3 @@ def test_regression_is_degenerate_where_the_mean_explains_a_split(y, degenerate)
 def test_targets_of_another_kind_raise(y, kind, message, no_type_checks):
     with pytest.raises(ValueError, match=message):
         tl.Task(X, y, 3, kind=kind)
-
-
-@pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
-@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
-def test_samples_that_are_not_finite_raise(value, array):
-    x = X.copy()
-    x[2, 1] = x[3, 0] = value
-    x[4, 0] = -value
-    message = r"points: sample 2 holds NaN or infinite values \(3 samples do\)"
-    with pytest.raises(ValueError, match=message):
-        tl.Task(array(x), array(LABELS), 3, name="points")
-
-
-def test_finite_samples_may_have_a_sum_that_is_not():
-    x = np.full((5, 2), np.finfo(np.float32).max, np.float32)
-    assert tl.Task(x, LABELS, 3).x is x

@@ -1,5 +1,6 @@
 """Tasks that are trained together."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -32,3 +33,23 @@ def test_samples_in_both_splits_warn_once_for_all_tasks_on_them():
     with pytest.warns(UserWarning, match="1 of 8 test samples are also") as caught:
         group_tasks(twice, "cross_entropy")
     assert len(caught) == 1
+
+
+@pytest.mark.parametrize("array", [np.asarray, jnp.asarray])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_samples_that_are_not_finite_raise(value, array):
+    task = binary_tasks(1)[0]
+    x = np.array(task.x)
+    x[2, 1] = x[3, 0] = value
+    x[4, 0] = -value
+    given = tl.Task(array(x), task.y, task.num_train, name="points")
+    message = r"points: sample 2 holds NaN or infinite values \(3 samples do\)"
+    with pytest.raises(ValueError, match=message):
+        group_tasks([given], "cross_entropy")
+
+
+def test_finite_samples_may_have_a_sum_that_is_not():
+    x = np.full((5, 2), np.finfo(np.float32).max, np.float32)
+    x[3:] *= 0.5
+    task = tl.Task(x, np.array([0.0, 1, 0, 1, 0]), 3)
+    assert group_tasks([task], "cross_entropy")[0].x is x

@@ -14,7 +14,6 @@ from jaxtyping import Float
 
 from .._checks import check_known
 from .._types import AnyArray
-from ..data.dataset import check_finite
 
 DEGENERATE = 0.95
 """Above this share of one class in a split, accuracy says nothing."""
@@ -60,9 +59,8 @@ class Task(eqx.Module):
         """Refuse targets that are not of their kind or do not fit the samples.
 
         Raises:
-            ValueError: For labels other than 0 and 1, targets or samples that are not
-                finite, an unknown kind, unequal lengths, or a split that leaves one
-                part empty.
+            ValueError: For labels other than 0 and 1, targets that are not finite,
+                an unknown kind, unequal lengths, or a split that leaves one part empty.
         """
         check_known("kind of task", self.kind, get_args(Kind))
         n = len(self.x)
@@ -77,7 +75,6 @@ class Task(eqx.Module):
                 f"{self.num_train} of {n}."
             )
         _check_targets(self.name, self.kind, np.asarray(self.y))
-        check_finite(self.name, self.x)
 
     @property
     def balance(self) -> float:

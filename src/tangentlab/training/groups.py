@@ -9,6 +9,7 @@ from jaxtyping import Float
 
 from .._linalg import blocks
 from .._types import AnyArray
+from ..data.dataset import check_finite
 from ..tasks import Task, check_duplicates
 from .losses import LossName, targets
 
@@ -91,6 +92,9 @@ def group_tasks(tasks: Sequence[Task], loss: LossName) -> list[Group]:
     Returns:
         The groups, in the order of their first tasks. Warns of samples that are in
         both splits.
+
+    Raises:
+        ValueError: If samples are not finite.
     """
     found: list[list[int]] = []
     for row, task in enumerate(tasks):
@@ -99,6 +103,7 @@ def group_tasks(tasks: Sequence[Task], loss: LossName) -> list[Group]:
                 rows.append(row)
                 break
         else:
+            check_finite(task.name or "The task", task.x)
             check_duplicates(task)
             found.append([row])
     return [

@@ -80,8 +80,8 @@ def train(
 
     Raises:
         ValueError: If there are no tasks, they differ in size or do not suit the loss,
-            the network has several outputs or breaks the contract, or a batch does not
-            fit the training split.
+            samples are not finite, the network has several outputs or breaks the
+            contract, or a batch does not fit the training split.
 
     Example:
         >>> import numpy as np

@@ -8,12 +8,11 @@ from ...report.figures import Accuracies
 from ...report.tables import Column, Row, Table
 from ...store import Run
 from ..stages.courses import MODELS
+from ..stages.flags import DEGENERATE, DIVERGED
 from . import figures as drawing
 from .rates import best
 from .results import Results
 
-_DEGENERATE = "degenerate: one class has over 95 % of a split"
-_DIVERGED = "training diverged"
 _CLOSE = "labels may depend on rounding: eigenvalues here are within the resolution"
 
 
@@ -68,8 +67,8 @@ def accuracy_table(results: Results) -> Table:
 
 def _flags(results: Results, shown: Accuracies) -> list[str]:
     """Why a task is left out, and whether its labels can be trusted."""
-    left_out = np.where(shown.degenerate, _DEGENERATE, "")
-    left_out = np.where(shown.diverged, _DIVERGED, left_out)
+    left_out = np.where(shown.degenerate, DEGENERATE, "")
+    left_out = np.where(shown.diverged, DIVERGED, left_out)
     close = np.where(results.unresolved.any(axis=0), _CLOSE, "")
     return ["; ".join(filter(None, both)) for both in zip(left_out, close, strict=True)]
 

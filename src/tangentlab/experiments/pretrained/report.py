@@ -6,6 +6,7 @@ from ...analysis import Claim
 from ...report.page import Highlight, Report, Section
 from ...report.tables import Column, Row, Table
 from ...store import Run
+from ..stages.flags import DEGENERATE, DIVERGED
 from ..stages.naming import subject
 from . import figures as drawing
 from .claims import claims
@@ -130,8 +131,8 @@ def _flags(results: Results) -> np.ndarray:
     beyond = "the rate is beyond what a linear model bears in theory"
     flags = np.where(unstable, f"{beyond}, with one of the kernels", "")
     degenerate = results.degenerate.any(axis=0)
-    flags = np.where(degenerate, "degenerate: one class has over 95 %", flags)
-    return np.where(diverged, "training diverged", flags)
+    flags = np.where(degenerate, DEGENERATE, flags)
+    return np.where(diverged, DIVERGED, flags)
 
 
 def _sections(results: Results) -> tuple[Section, ...]:

@@ -6,6 +6,7 @@ from ...analysis import Claim
 from ...report.page import Highlight, Report, Section
 from ...report.tables import Column, Row, Table
 from ...store import Run
+from ..stages.flags import DEGENERATE, DIVERGED
 from ..stages.naming import subject
 from . import figures as drawing
 from .claims import claims
@@ -91,8 +92,8 @@ def _table(results: Results) -> Table:
     all_, train, test = (results.turned[part] for part in ("all", "train", "test"))
     rows = []
     for t, index in enumerate(results.index):
-        flag = "degenerate: one class has over 95 %" if degenerate[t] else ""
-        flag = "training diverged" if diverged[t] else flag
+        flag = DEGENERATE if degenerate[t] else ""
+        flag = DIVERGED if diverged[t] else flag
         if not flag and not all_.num_neighbors[:, t].all():
             flag = "no neighbors"
         numbers = (

@@ -81,8 +81,9 @@ def read_results(run: Run) -> Results:
     ]
     y = np.stack([[each["y"] for each in row] for row in labels])
     missing = np.stack([[each["missing"] for each in row] for row in labels])
-    balance = y.mean(axis=-1)
-    degenerate = np.maximum(balance, 1 - balance) > DEGENERATE
+    splits = np.split(y, [facts["num_train"]], axis=-1)
+    balance = np.stack([part.mean(axis=-1) for part in splits])
+    degenerate = (np.maximum(balance, 1 - balance) > DEGENERATE).any(axis=0)
     same = (y == y[:, :1]).mean(axis=-1)
     return Results(
         data=facts["data"],
