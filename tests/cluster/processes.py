@@ -1,5 +1,6 @@
 """Schedulers, workers and clients as processes of their own, and what they left."""
 
+import hashlib
 import math
 import os
 import signal
@@ -11,6 +12,13 @@ from pathlib import Path
 
 CODE = Path(__file__).parent / "code"
 TIMEOUT = 600
+# Before anything starts a thread: one keeps the cores that it had then.
+_ON_ONE_CORE = """
+import os, runpy, sys
+cores = sorted(os.sched_getaffinity(0))
+os.sched_setaffinity(0, {cores[int(sys.argv.pop(1)) % len(cores)]})
+runpy.run_module("dask", run_name="__main__", alter_sys=True)
+"""
 
 
 def free_port():
@@ -59,10 +67,9 @@ class Processes:
         words = [self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard"]
         words += ["--host", "127.0.0.1", "--local-directory", self.folder / "scratch"]
         words += ["--preload", CODE / "worker_setup.py", "--memory-limit", "0"]
-        log = str(self.folder / "tiles.log")
-        changes = {"CORE": str(number), "LOG": log, **changes}
+        changes = {"LOG": str(self.folder / "tiles.log"), **changes}
         self.workers[number] = self.start(
-            f"worker-{number}", "-m", "dask", "worker", *words, **changes
+            f"worker-{number}", "-c", _ON_ONE_CORE, number, "worker", *words, **changes
         )
 
     def start_client(self, store, cluster=None, name="client"):
@@ -115,9 +122,10 @@ def tiles(store):
 
 
 def contents(store):
-    """Manifest and tiles; other files lie beside them."""
+    """Hashes of manifest and tiles; other files lie beside them."""
     paths = [store / "manifest.json", *tiles(store)]
-    return {path.name: path.read_bytes() for path in paths}
+    read = {path.name: path.read_bytes() for path in paths}
+    return {name: hashlib.sha256(held).hexdigest() for name, held in read.items()}
 
 
 def identities(store):

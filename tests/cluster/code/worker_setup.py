@@ -1,15 +1,13 @@
-"""Loaded by a worker before anything else: one core, a log, and what a test changes.
+"""Loaded by a worker before anything else: a log, and what a test changes.
 
-`CORE` is the number of its core, `LOG` the file that it tells of tiles in, `MOST_BYTES`
-how large a file may grow, as on a full disk, and `VERSION` what it says it is.
+`LOG` is the file that it tells of tiles in, `MOST_BYTES` how large a file may grow, as
+on a full disk, and `VERSION` what it says it is.
 """
 
 import logging
 import os
 import resource
 
-cores = sorted(os.sched_getaffinity(0))
-os.sched_setaffinity(0, {cores[int(os.environ["CORE"]) % len(cores)]})
 handler = logging.FileHandler(os.environ["LOG"])
 handler.setFormatter(logging.Formatter("%(created).6f %(process)d %(message)s"))
 logger = logging.getLogger("tangentlab.kernels.tiled.remote")
