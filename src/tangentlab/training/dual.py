@@ -8,12 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from .._keys import AnyKey, as_key
 from .._types import AnyArray
 from ..kernels.planning import free_memory
 from ..spectra.checking import finite_message
 from ..spectra.krylov import leading, usual_effort
 from ..tasks import Task
-from .batches import AnyKey, as_key
 from .checkpoint import keep_runs_at_once, open_checkpoints
 from .dual_checks import (
     check_gram,

@@ -9,11 +9,11 @@ import jax.numpy as jnp
 import optax
 from jaxtyping import Array, Key
 
+from .._keys import AnyKey, AnyKeys, as_key, as_keys
 from .._linalg import blocks, take
 from .._types import Apply, Params
 from ..models import Model, check_apply, from_function, linearize
 from ..tasks import Task
-from .batches import AnyKey, AnyKeys, as_key, as_keys
 from .checkpoint import keep_runs_at_once, open_checkpoints
 from .groups import as_tasks, group_tasks
 from .program import make_program
