@@ -68,6 +68,27 @@ def test_a_device_without_room_says_what_to_do(as_on_a_gpu, monkeypatch):
         tl.spectrum(jnp.eye(60))
 
 
+def test_a_solver_that_fails_returns_no_nan(as_on_a_gpu, monkeypatch):
+    """JAX fills vectors with NaN then, and says nothing."""
+    monkeypatch.setattr(device, "_vectors", lambda A: jnp.full_like(A, jnp.nan))
+    K = jnp.eye(60, dtype=jnp.float32)
+    with pytest.raises(
+        np.linalg.LinAlgError, match=r"failed on a matrix of 60 rows .*method='krylov'"
+    ):
+        tl.spectrum(K)
+
+
+def test_leading_pairs_do_without_the_device_s_solver(as_on_a_gpu, monkeypatch):
+    def fails(A):
+        return jnp.full(len(A), jnp.nan), jnp.full_like(A, jnp.nan)
+
+    K = Rotated(decay(200, 1.0))
+    monkeypatch.setattr(jnp.linalg, "eigh", fails)
+    found = tl.spectrum(jnp.asarray(K.dense()), 10, method="krylov")
+    assert_close(found.eigenvalues, K.lam[:10])
+    assert found.num_unconverged == 0
+
+
 def test_vectors_are_orthonormal_with_signs_fixed(as_on_a_gpu):
     K = jnp.asarray(Rotated(np.repeat(decay(100, 1.0), 2)).dense(), jnp.float32)
     found = tl.spectrum(K, method="dense")

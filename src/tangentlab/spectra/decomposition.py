@@ -60,7 +60,8 @@ def spectrum(
 
     Raises:
         ValueError: If `K` is not a finite symmetric matrix, or empty; if `num` is no
-            whole number, outside 1..n, or beyond what LAPACK can take.
+            whole number, outside 1..n, or beyond what LAPACK can take. `LinAlgError`,
+            one of them, if the solver fails.
     """
     A: Any = as_matrix(K)
     n = A.shape[0]

@@ -45,6 +45,7 @@ def device_pairs(K: Float[Array, "n n"], num: int, epsilon: float) -> Solution:
         The pairs, with vectors on the device in the matrix's dtype, at least float32.
 
     Raises:
+        LinAlgError: If the device's solver fails.
         MemoryError: If the device has no piece of memory that is large enough.
     """
     with jax.enable_x64(True), jax.default_device(next(iter(K.devices()))):
@@ -130,9 +131,9 @@ def _lowered(
 
 
 def _decomposed(A: Array) -> Array:
-    n, gigabytes = len(A), 4 * A.nbytes / 1e9
+    n, dtype, gigabytes = len(A), A.dtype, 4 * A.nbytes / 1e9
     try:
-        return jax.block_until_ready(_vectors(A))
+        V = jax.block_until_ready(_vectors(A))
     except jax.errors.JaxRuntimeError as error:
         if not is_out_of_memory(error):
             raise
@@ -142,12 +143,24 @@ def _decomposed(A: Array) -> Array:
             "alone (method='krylov'), free other arrays, or keep memory from being cut "
             "up with TF_GPU_ALLOCATOR=cuda_malloc_async in the environment."
         ) from error
+    if not _is_finite(V):  # what JAX returns where the solver has failed
+        raise np.linalg.LinAlgError(
+            f"The device's solver failed on a matrix of {n:,} rows in {dtype}, it "
+            "returned NaN. Ask for leading pairs alone (method='krylov'), or decompose "
+            "the matrix on the CPU: pass `np.asarray(K)`."
+        )
+    return V
 
 
 @partial(jax.jit, donate_argnums=0)
 def _vectors(A: Array) -> Array:
     """Eigenvectors, eigenvalues ascending, in the place of the matrix."""
     return jnp.linalg.eigh(A, symmetrize_input=False)[1]
+
+
+@jax.jit
+def _is_finite(V: Array) -> Array:
+    return jnp.isfinite(V).all()
 
 
 @partial(compiled, static_argnums=(3, 4))

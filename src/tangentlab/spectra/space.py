@@ -110,6 +110,8 @@ class Space:
             return leading_of(self._T, num)
         found = self._xp.linalg.eigh(self._xp.asarray(self._T))
         lam, Y = (np.asarray(part)[..., m - num :] for part in found)
+        if not (np.isfinite(lam).all() and np.isfinite(Y).all()):
+            return leading_of(self._T, num)  # the device's solver failed: LAPACK's turn
         return lam[::-1], Y[:, ::-1]
 
     def combine(self, Y: Float[np.ndarray, "m k"]) -> tuple[Any, Any]:
