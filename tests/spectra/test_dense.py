@@ -49,10 +49,42 @@ def test_float32_matrix_is_decomposed_in_float64_with_its_own_resolution():
 
 
 def test_negative_eigenvalues_are_counted_not_hidden():
-    with pytest.warns(UserWarning, match="1 of 3 eigenvalues lie below"):
+    with pytest.warns(UserWarning, match="1 of 3 eigenvalues are negative, down to -1"):
         spectrum = tl.spectrum(np.diag([2.0, 1.0, -1.0]))
     assert (spectrum.num_negative, spectrum.num_below_resolution) == (1, 1)
     assert spectrum.eigenvalues.tolist() == [2.0, 1.0, -1.0]
+
+
+def _warnings(K, num=None):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        tl.spectrum(K, num)
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_negative_eigenvalue_is_no_rounding(dtype):
+    (said,) = _warnings(np.array([[-2.0]], dtype))
+    assert said.startswith("1 of 1 eigenvalues are negative, down to -2, which is no")
+    assert said.endswith("not positive semi-definite, as every Gram matrix is.")
+    assert len(_warnings(np.diag([1.0, 1e-20, -0.5]).astype(dtype))) == 2
+
+
+@pytest.mark.parametrize("rank", [1, 10])
+def test_negative_eigenvalues_of_a_gram_matrix_are_rounding(rank):
+    features = np.random.default_rng(rank).standard_normal((100, rank))
+    (said,) = _warnings(features @ features.T)
+    assert "they and their vectors are rounding" in said
+
+
+def test_advice_is_what_can_be_done():
+    lam = np.array([1.0, 0.5, 1e-20])
+    (narrow,) = _warnings(np.diag(lam).astype(np.float32))
+    assert narrow.endswith("rounding. Ask for num=2, or compute it in float64.")
+    (wide,) = _warnings(np.diag(lam))
+    assert wide.endswith("rounding. Ask for num=2.")
+    _, nothing_left = _warnings(np.diag([1e-20, -1.0]))
+    assert nothing_left.endswith("their vectors are rounding.")
 
 
 def test_clusters_within_rounding_are_flagged():

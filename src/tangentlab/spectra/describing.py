@@ -1,12 +1,15 @@
 """From eigenpairs to the record: signs, what is resolved, and what to warn of."""
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
 from .record import AccuracyWarning, Spectrum
+
+_FLOAT64 = float(np.finfo(np.float64).eps)
 
 
 class Solution(NamedTuple):
@@ -43,20 +46,10 @@ def describe(found: Solution, *, epsilon: float, trace: float | None) -> Spectru
     Returns:
         The spectrum.
     """
-    lam, largest = found.values, np.abs(found.values).max()
-    resolution = float(epsilon * largest)
-    below = int((lam < resolution).sum())
-    if found.complaint:
-        warnings.warn(found.complaint, AccuracyWarning, stacklevel=3)
-    if below:
-        warnings.warn(
-            f"{below} of {len(lam)} eigenvalues lie below the resolution of the matrix "
-            f"({resolution:.3g}, its dtype's epsilon {epsilon:.2g} times the largest "
-            f"magnitude {largest:.3g}): they and their vectors are rounding. Ask for "
-            f"num={max(1, len(lam) - below)}, or compute it in float64.",
-            AccuracyWarning,
-            stacklevel=3,
-        )
+    lam = found.values
+    resolution = float(epsilon * np.abs(lam).max())
+    for complaint in _complaints(found, epsilon, resolution):
+        warnings.warn(complaint, AccuracyWarning, stacklevel=3)
     return Spectrum(
         eigenvalues=lam,
         eigenvectors=found.vectors,
@@ -64,7 +57,7 @@ def describe(found: Solution, *, epsilon: float, trace: float | None) -> Spectru
         unresolved=_unresolved(lam, resolution, found.following),
         resolution=resolution,
         num_negative=int((lam < 0).sum()),
-        num_below_resolution=below,
+        num_below_resolution=int((lam < resolution).sum()),
         num_unconverged=found.num_unconverged,
         trace=trace,
         method=found.method,
@@ -82,6 +75,33 @@ def with_fixed_signs(V: Float[np.ndarray, "n k"]) -> Float[np.ndarray, "n k"]:
     """
     largest = V[np.abs(V).argmax(axis=0), np.arange(V.shape[1])]
     return V * np.where(largest < 0, -1.0, 1.0)
+
+
+def _complaints(found: Solution, epsilon: float, resolution: float) -> Iterator[str]:
+    """What to warn of."""
+    if found.complaint:
+        yield found.complaint
+    lam, n = found.values, found.vectors.shape[0]
+    # Entries off by epsilon move eigenvalues by up to this: |E| <= epsilon |K|_F.
+    rounding = float(np.sqrt(n) * resolution)
+    negative, below = lam < -rounding, lam < resolution
+    if negative.any():
+        yield (
+            f"{negative.sum()} of {len(lam)} eigenvalues are negative, down to "
+            f"{lam.min():.3g}, which is no rounding ({rounding:.2g} at most): the "
+            "matrix is not positive semi-definite, as every Gram matrix is."
+        )
+    lost, kept = (below & ~negative).sum(), (~below).sum()
+    if lost:
+        ways = [f"ask for num={kept}"] if kept else []
+        ways += ["compute it in float64"] if epsilon > _FLOAT64 else []
+        advice = f" {', or '.join(ways).capitalize()}." if ways else ""
+        yield (
+            f"{lost} of {len(lam)} eigenvalues lie below the resolution of the matrix "
+            f"({resolution:.3g}, its dtype's epsilon {epsilon:.2g} times the largest "
+            f"magnitude {np.abs(lam).max():.3g}): they and their vectors are rounding."
+            f"{advice}"
+        )
 
 
 def _unresolved(
