@@ -1,7 +1,8 @@
 """Argument checks that stages share: what is wrong, what came, how to fix it."""
 
+import operator
 from collections.abc import Iterable
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import jax
 
@@ -32,6 +33,22 @@ def check_known(what: str, name: str, known: Iterable[str]) -> None:
     known = sorted(known)
     if name not in known:
         raise ValueError(f"Unknown {what} {name!r}. Known: {', '.join(known)}.")
+
+
+def is_whole(value: Any) -> bool:
+    """Whether something is a whole number, such as 2, `np.int64(2)` or `jnp.array(2)`.
+
+    Args:
+        value: Anything.
+
+    Returns:
+        False for all else, `2.0` and `True` too.
+    """
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return not isinstance(value, bool)
 
 
 def check_square(name: str, array: Shaped) -> None:

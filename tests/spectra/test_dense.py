@@ -141,6 +141,11 @@ def test_bad_matrices_raise(K, num, message, no_type_checks):
         tl.spectrum(K, num)
 
 
+def test_a_traced_matrix_raises():
+    with pytest.raises(TypeError, match="`K` is traced, .* outside `jax.jit`"):
+        jax.jit(lambda K: tl.spectrum(K).eigenvalues)(jnp.eye(2))
+
+
 def test_nested_lists_are_a_matrix():
     assert tl.spectrum([[1.0]]).eigenvalues.tolist() == [1.0]
     assert tl.spectrum([[1.0, 0.0], [0.0, 3.0]], 1).eigenvalues.tolist() == [3.0]

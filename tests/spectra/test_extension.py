@@ -20,6 +20,14 @@ def test_on_the_sample_it_is_the_vector_times_the_root_of_n():
     assert_close(some, np.sqrt(30) * spectrum.eigenvectors[3:5][:, [7, 2]])
 
 
+def test_nested_lists_are_a_kernel():
+    spectrum = tl.spectrum(np.diag([2.0, 1.0]))
+    assert_close(
+        tl.spectra.extend(spectrum, [[2.0, 0.0]], np.array([0])), [[np.sqrt(2)]]
+    )
+    assert tl.spectra.extend(spectrum, [[2.0, 0.0]], []).shape == (1, 0)
+
+
 def test_held_out_values_approach_those_of_the_joint_kernel_as_samples_grow():
     random, errors = np.random.default_rng(0), []
     new = random.uniform(-1, 1, 40)
@@ -66,6 +74,9 @@ def test_float32_kernels_and_kernels_on_disk_are_taken(tmp_path):
     [
         ((2, 3), None, r"the 4 samples of the spectrum, \(m, 4\), got shape \(2, 3\)"),
         ((4,), None, r"got shape \(4,\)"),
+        ((2, 4), [0.7], r"list of whole numbers in 0\.\.3 .* got \[0.7\]"),
+        ((2, 4), [True, False], "list of whole numbers .* got .True, False"),
+        ((2, 4), 0, "list of whole numbers .* got 0"),
         ((2, 4), [4], r"numbers in 0\.\.3 \(the spectrum has 4 pairs\), got \[4\]"),
         ((2, 4), [-1], r"numbers in 0\.\.3"),
         ((2, 4), None, r"Eigenfunction 3 .* below the resolution .*`indices` below 3"),
@@ -77,6 +88,17 @@ def test_what_cannot_be_extended_raises(shape, indices, message, no_type_checks)
         spectrum = tl.spectrum(np.diag([3.0, 2.0, 1.0, 1e-20]))
     with pytest.raises(ValueError, match=message):
         tl.spectra.extend(spectrum, np.ones(shape), indices)
+
+
+def test_advice_is_left_out_where_nothing_can_be_extended():
+    spectrum = tl.spectrum(np.zeros((2, 2)))
+    with pytest.raises(ValueError, match=r"not known beyond the sample\.$"):
+        tl.spectra.extend(spectrum, np.eye(2))
+
+
+def test_a_complex_kernel_raises(no_type_checks):
+    with pytest.raises(ValueError, match="must be real-valued, got dtype complex128"):
+        tl.spectra.extend(tl.spectrum(np.eye(2)), 1j * np.eye(2))
 
 
 @pytest.mark.parametrize("entry", [np.nan, np.inf])

@@ -84,5 +84,22 @@ def test_what_does_not_fit_raises(m_shape, n_shape, num, message, no_type_checks
 
 
 def test_landmarks_of_a_lower_rank_raise():
-    with pytest.raises(ValueError, match="Eigenfunction 1 .* below the resolution"):
+    with pytest.raises(
+        ValueError, match="Eigenvalue 1 of `K_mm` .* below the resolution .*num=1"
+    ):
         tl.spectra.nystrom(np.diag([2.0, 0.0, 0.0]), np.ones((9, 3)), 2)
+    with pytest.raises(ValueError, match=r"Eigenvalue 0 .*beyond the landmarks\.$"):
+        tl.spectra.nystrom(np.zeros((1, 1)), np.zeros((2, 1)), 1)
+
+
+def test_rows_without_the_landmarks_raise():
+    with pytest.raises(ValueError, match="nothing of eigenvector 0 .* `K_mm` itself"):
+        tl.spectra.nystrom(np.eye(1), np.zeros((2, 1)), 1)
+
+
+def test_nested_lists_are_matrices():
+    found = tl.spectra.nystrom([[2.0]], [[2.0], [1.0]], 1)
+    known = tl.spectra.nystrom(np.array([[2.0]]), np.array([[2.0], [1.0]]), 1)
+    np.testing.assert_array_equal(found.eigenvectors, known.eigenvectors)
+    with pytest.raises(ValueError, match=r"`K_mm` is empty, of shape \(0, 0\)"):
+        tl.spectra.nystrom(np.zeros((0, 0)), np.zeros((3, 0)), 1)

@@ -74,6 +74,26 @@ def test_what_is_no_symmetric_matrix_raises(product, num, message):
         tl.spectra.leading_pairs(product, 9, num)
 
 
+@pytest.mark.parametrize(
+    ("n", "epsilon", "message"),
+    [
+        (2.0, 1e-16, r"`n` must be the side of the matrix, 1 or more, got 2\.0"),
+        (0, 1e-16, "`n` must be the side of the matrix, 1 or more, got 0"),
+        (True, 1e-16, "`n` must be the side .* got True"),
+        (2, -1.0, r"`epsilon` is the relative rounding error .* got -1\.0"),
+        (2, np.nan, "`epsilon` is the relative rounding error .* got nan"),
+    ],
+)
+def test_bad_sizes_of_a_matrix_raise(n, epsilon, message, no_type_checks):
+    with pytest.raises(ValueError, match=message):
+        tl.spectra.leading_pairs(lambda V: V, n, 1, epsilon=epsilon)
+
+
+def test_a_matrix_is_no_product(no_type_checks):
+    with pytest.raises(TypeError, match="must be a function .* got ndarray: pass"):
+        tl.spectra.leading_pairs(np.eye(2), 2, 1)  # pyright: ignore[reportArgumentType]
+
+
 def test_bad_requests_of_a_network_raise_before_any_product(getkey):
     params, x = dense_params(getkey(), (4, 8, 1)), np.ones((5, 4))
     with pytest.raises(ValueError, match=r"`num` must lie in 1\.\.5, got 6"):

@@ -80,13 +80,15 @@ def test_part_of_a_spectrum_says_how_much_it_holds():
     [
         (decay(40, 1.0), 3, 5, r"at least 3 of the 40 .* got indices 3\.\.4"),
         (decay(40, 1.0), 3, 41, r"got indices 3\.\.40"),
+        (decay(40, 1.0), 0.5, None, r"must be whole numbers, .* got 0\.5 and 20"),
+        (decay(40, 1.0), 0, True, "must be whole numbers, .* got 0 and True"),
         (decay(40, 1.0), -1, 9, r"got indices -1\.\.8"),
         (decay(8, 1.0), None, None, "past the head and above .* compute more pairs"),
         (2.0 ** -np.arange(80), 0, 70, "Eigenvalue 69 is .* a smaller `stop`"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::tangentlab.spectra.AccuracyWarning")
-def test_ranges_that_cannot_be_fitted_raise(lam, start, stop, message):
+def test_ranges_that_cannot_be_fitted_raise(lam, start, stop, message, no_type_checks):
     with pytest.raises(ValueError, match=message):
         tl.spectra.power_law(tl.spectrum(np.diag(lam)), start, stop)
 

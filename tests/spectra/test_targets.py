@@ -38,11 +38,18 @@ def test_leading_pairs_hold_less_than_all_and_zeros_are_nan():
     assert np.isnan(found.per_mode[:, 1]).all()
 
 
+def test_lists_are_targets():
+    found = tl.spectra.energy(tl.spectrum(np.diag([2.0, 1.0])), [3.0, 4.0])
+    assert_close(found.per_mode, [0.36, 0.64])
+
+
 @pytest.mark.parametrize(
     ("y", "message"),
     [
         (np.ones(4), r"targets at the 3 samples .* got shape \(4,\)"),
         (np.ones((3, 1, 1)), r"got shape \(3, 1, 1\)"),
+        ([1, 0, 1], "must be real-valued, got dtype int64"),
+        (None, r"got shape \(\)"),
         (np.ones(3, int), r"dtype int64: labels 0 and 1 become `2.0 \* y - 1.0`"),
     ],
 )

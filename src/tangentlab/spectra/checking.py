@@ -1,12 +1,12 @@
 """What a decomposition refuses, with the messages."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Float
 
-from .._checks import check_square
+from .._checks import check_square, is_whole
 from .._linalg import blocks
 
 _STRIP = 2**24  # entries that are looked at at once
@@ -14,22 +14,44 @@ _ROUNDING = 1e3  # times epsilon: more is no rounding
 _MOST = 0.05  # of the largest entry, where epsilon itself is large
 
 
-def as_matrix(K: Any) -> Any:
+def as_array(values: Any) -> Any:
+    """Whatever is like an array as it is, lists as an array.
+
+    Args:
+        values: What was passed for an array.
+
+    Returns:
+        The array.
+    """
+    return values if hasattr(values, "dtype") else np.asarray(values)
+
+
+def as_matrix(K: Any, name: str = "K") -> Any:
     """A matrix as it is, or nested lists as an array.
 
     Args:
         K: What was passed for a matrix.
+        name: Of the argument, for the message.
 
     Returns:
         The square matrix.
 
     Raises:
+        TypeError: If it is traced, as under `jax.jit`.
         ValueError: If it is not square, or empty.
     """
-    K = K if hasattr(K, "shape") else np.asarray(K)
-    check_square("K", K)
+    K = as_array(K)
+    if isinstance(K, Tracer):
+        raise TypeError(
+            f"`{name}` is traced, but a spectrum is computed in float64 by programs "
+            "that JAX does not know: call this outside `jax.jit`, `jax.grad` and "
+            "`jax.vmap`."
+        )
+    check_square(name, K)
     if K.shape[0] == 0:
-        raise ValueError("`K` is empty, of shape (0, 0): there are no eigenpairs.")
+        raise ValueError(
+            f"`{name}` is empty, of shape (0, 0): there are no eigenpairs."
+        )
     return K
 
 
@@ -43,7 +65,7 @@ def check_num(num: int, n: int) -> None:
     Raises:
         ValueError: If `num` is no whole number, or outside 1..n.
     """
-    if not isinstance(num, Integral) or isinstance(num, bool):
+    if not is_whole(num):
         raise ValueError(f"`num` must be a whole number of pairs, got {num!r}.")
     if not 1 <= num <= n:
         raise ValueError(f"`num` must lie in 1..{n}, got {num}.")

@@ -59,6 +59,7 @@ def spectrum(
         of eigenvalues below the resolution and of pairs that did not converge.
 
     Raises:
+        TypeError: If `K` is traced, as under `jax.jit`.
         ValueError: If `K` is not a finite symmetric matrix, or empty; if `num` is no
             whole number, outside 1..n, or beyond what LAPACK can take. `LinAlgError`,
             one of them, if the solver fails.

@@ -2,12 +2,13 @@ r"""Nystrom's method: the spectrum of many samples from few of them."""
 
 import dataclasses
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
 
-from .._checks import check_square
+from .checking import as_array, as_matrix
 from .decomposition import spectrum
 from .describing import Solution, describe, with_fixed_signs
 from .extension import extend
@@ -15,7 +16,11 @@ from .multiplying import multiply_transposed
 from .record import AccuracyWarning, Spectrum
 
 
-def nystrom(K_mm: Float[Any, "m m"], K_nm: Float[Any, "n m"], num: int) -> Spectrum:
+def nystrom(
+    K_mm: Float[Any, "m m"] | Sequence[Sequence[float]],
+    K_nm: Float[Any, "n m"] | Sequence[Sequence[float]],
+    num: int,
+) -> Spectrum:
     r"""Approximate leading pairs of n samples from m landmarks among them.
 
     With $K_{mm} = U M U^\top$,
@@ -47,22 +52,28 @@ def nystrom(K_mm: Float[Any, "m m"], K_nm: Float[Any, "n m"], num: int) -> Spect
         Williams and Seeger, "Using the Nystrom method to speed up kernel machines",
         NeurIPS 2000.
     """
-    check_square("K_mm", K_mm)
-    m = K_mm.shape[0]
-    if len(K_nm.shape) != 2 or K_nm.shape[1] != m or K_nm.shape[0] < m:
+    square, tall = as_matrix(K_mm, "K_mm"), as_array(K_nm)
+    m = square.shape[0]
+    if len(tall.shape) != 2 or tall.shape[1] != m or tall.shape[0] < m:
         raise ValueError(
             f"`K_nm` must hold the kernel between all samples and the {m} landmarks, "
-            f"(n, {m}) with n at least {m}, got shape {K_nm.shape}."
+            f"(n, {m}) with n at least {m}, got shape {tuple(tall.shape)}."
         )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", AccuracyWarning)  # `extend` refuses instead
-        few = spectrum(K_mm, num)
-    n, scale = K_nm.shape[0], K_nm.shape[0] / m
+        warnings.simplefilter("ignore", AccuracyWarning)  # refused below
+        few = spectrum(square, num)
+    _check_clear(few)
+    n, scale = tall.shape[0], tall.shape[0] / m
     lam = np.asarray(few.eigenvalues) * scale
-    V = extend(few, K_nm) / np.sqrt(n)
+    V = extend(few, tall) / np.sqrt(n)
     at_landmarks = np.asarray(few.eigenvectors, np.float64) / np.sqrt(scale)
-    apart = multiply_transposed(K_nm, V) - at_landmarks * lam
+    apart = multiply_transposed(tall, V) - at_landmarks * lam
     length = np.linalg.norm(V, axis=0)
+    if not length.all():
+        raise ValueError(
+            f"`K_nm` makes nothing of eigenvector {int(length.argmin())} of `K_mm`: "
+            "among its rows must be those of the landmarks, `K_mm` itself."
+        )
     residuals = np.sqrt(scale) * np.linalg.norm(apart, axis=0) / length
     found = Solution(
         lam,
@@ -75,6 +86,19 @@ def nystrom(K_mm: Float[Any, "m m"], K_nm: Float[Any, "n m"], num: int) -> Spect
     trace = None if few.trace is None else few.trace * scale
     described = describe(found, epsilon=float(epsilon), trace=trace)
     return dataclasses.replace(described, unresolved=few.unresolved)
+
+
+def _check_clear(few: Spectrum) -> None:
+    """Raise where an eigenvalue is too small to divide by."""
+    lam = few.eigenvalues
+    clear = int(((lam >= few.resolution) & (lam > 0)).sum())
+    if clear < len(lam):
+        advice = f" Ask for num={clear}." if clear else ""
+        raise ValueError(
+            f"Eigenvalue {clear} of `K_mm` is {lam[clear]:.3g}, which is below the "
+            f"resolution {few.resolution:.3g}, or not above zero: its eigenfunction is "
+            f"not known beyond the landmarks.{advice}"
+        )
 
 
 def orthogonality_error(spectrum: Spectrum) -> float:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import jax
 import numpy as np
 
-from .._checks import batch_size
+from .._checks import batch_size, is_whole
 from .._types import Apply, Inputs, Params
 from ..kernels import gram_diagonal, kernel_product
 from .checking import check_num, check_product, check_random_product, check_tolerance
@@ -51,9 +51,28 @@ def leading_pairs(
 
     Returns:
         The spectrum, as numpy arrays. Warns of pairs that did not converge.
+
+    Raises:
+        TypeError: If `product` is no function.
+        ValueError: If `n` is no whole number from 1 on, `num` is none in 1..n,
+            `epsilon` is negative, or the products are not those of a finite symmetric
+            matrix.
     """
+    if not callable(product):
+        raise TypeError(
+            "`product` must be a function that multiplies the matrix, got "
+            f"{type(product).__name__}: pass `lambda V: K @ V`, or take "
+            "`tl.spectrum(K, num)`."
+        )
+    if not is_whole(n) or n < 1:
+        raise ValueError(f"`n` must be the side of the matrix, 1 or more, got {n!r}.")
     check_num(num, n)
     check_tolerance(tolerance)
+    if not 0 <= epsilon < 1:
+        raise ValueError(
+            "`epsilon` is the relative rounding error of the products, such as 1e-7 "
+            f"for float32, got {epsilon}."
+        )
     found = search(product, n, num, tolerance=tolerance, epsilon=epsilon)
     return describe(found, epsilon=epsilon, trace=trace)
 

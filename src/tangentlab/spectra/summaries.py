@@ -9,6 +9,7 @@
 import equinox as eqx
 import numpy as np
 
+from .._checks import is_whole
 from .record import Spectrum
 
 _HEAD = 10  # leading eigenvalues that a fit leaves out by default
@@ -110,8 +111,8 @@ def power_law(
         The fit and its range.
 
     Raises:
-        ValueError: If the range has fewer than three eigenvalues, or reaches below
-            the resolution.
+        ValueError: If the range is not of whole numbers, has fewer than three
+            eigenvalues, or reaches below the resolution.
     """
     num = len(spectrum.eigenvalues)
     usual = _default_range(spectrum)
@@ -119,6 +120,11 @@ def power_law(
         default if given is None else given
         for given, default in zip((start, stop), usual, strict=True)
     )
+    if not (is_whole(start) and is_whole(stop)):
+        raise ValueError(
+            "`start` and `stop` must be whole numbers, the indices of eigenvalues, got "
+            f"{start!r} and {stop!r}."
+        )
     if start < 0 or stop > num or stop - start < _LEAST:
         raise ValueError(
             f"A fit needs at least {_LEAST} of the {num} eigenvalues past the head and "

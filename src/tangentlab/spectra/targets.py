@@ -6,12 +6,15 @@ r"""How the energy of a target is spread over the modes of a kernel.
 [0.36, 0.64]
 """
 
+from collections.abc import Sequence
+
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
 from .._types import AnyArray
+from .checking import as_array
 from .record import Spectrum
 
 
@@ -27,7 +30,10 @@ class Energy(eqx.Module):
     cumulative: Float[np.ndarray, "k ..."]
 
 
-def energy(spectrum: Spectrum, y: Float[AnyArray, "n ..."]) -> Energy:
+def energy(
+    spectrum: Spectrum,
+    y: Float[AnyArray, "n ..."] | Sequence[float] | Sequence[Sequence[float]],
+) -> Energy:
     r"""Energy of targets in each mode.
 
     The square root of the cumulative energy of k modes is `tl.energy_concentration`.
@@ -41,20 +47,20 @@ def energy(spectrum: Spectrum, y: Float[AnyArray, "n ..."]) -> Energy:
         Shares per mode and their running sums; NaN for a target of zeros.
 
     Raises:
-        ValueError: If the target is of other samples.
+        ValueError: If the target is of other samples, or not real-valued.
     """
-    n = spectrum.eigenvectors.shape[0]
-    if np.ndim(y) not in (1, 2) or len(y) != n:
+    n, target = spectrum.eigenvectors.shape[0], as_array(y)
+    if target.ndim not in (1, 2) or len(target) != n:
         raise ValueError(
             f"`y` must hold targets at the {n} samples of the spectrum, ({n},) or "
-            f"({n}, t), got shape {np.shape(y)}."
+            f"({n}, t), got shape {target.shape}."
         )
-    if not jnp.issubdtype(y.dtype, jnp.floating):
+    if not jnp.issubdtype(target.dtype, jnp.floating):
         raise ValueError(
-            f"`y` must be real-valued, got dtype {y.dtype}: labels 0 and 1 become "
+            f"`y` must be real-valued, got dtype {target.dtype}: labels 0 and 1 become "
             "`2.0 * y - 1.0`."
         )
-    wide = np.asarray(y, np.float64)
+    wide = np.asarray(target, np.float64)
     inside = np.asarray(spectrum.eigenvectors, np.float64).T @ wide
     with np.errstate(invalid="ignore"):
         shares = inside**2 / (wide**2).sum(axis=0)
