@@ -142,10 +142,28 @@ def test_extension_takes_a_kernel_on_disk(tmp_path):
     assert_close(made[0].y, made[1].y)
 
 
-@pytest.mark.parametrize("index", [-1, 6])
-def test_index_outside_the_spectrum_raises(index):
-    with pytest.raises(ValueError, match=r"0\.\.5 .* the paper's phi_1"):
+@pytest.mark.parametrize("index", [-1, 6, 1.0, True, np.array([1]), None])
+def test_index_outside_the_spectrum_raises(index, no_type_checks):
+    with pytest.raises(ValueError, match=r"whole number in 0\.\.5 .* paper's phi_1"):
         tl.tasks.eigenfunction(tl.spectrum(np.eye(6)), index, _dataset())
+
+
+def test_index_may_be_a_number_of_numpy_or_jax(no_type_checks):
+    spectrum, dataset = tl.spectrum(_kernel(6)), _dataset()
+    made = [
+        tl.tasks.eigenfunction(spectrum, index, dataset)
+        for index in (1, np.int64(1), jnp.array(1))
+    ]
+    assert len(set(map(str, made))) == 1 and all(type(t.index) is int for t in made)
+
+
+def test_nested_lists_are_a_kernel():
+    spectrum, rows = tl.spectrum(_kernel(4)), np.arange(8.0).reshape(2, 4)
+    made = [
+        tl.tasks.extended_eigenfunction(spectrum, 0, _dataset(), K)
+        for K in (rows, rows.tolist())
+    ]
+    np.testing.assert_array_equal(made[0].y, made[1].y)
 
 
 def test_spectrum_of_other_samples_raises():
@@ -158,7 +176,7 @@ def test_spectrum_of_other_samples_raises():
     [
         (np.eye(6), 0, np.ones((2, 6)), "spectrum is of 6 .* training split has 4"),
         (np.eye(4), 0, np.ones((4, 2)), r"2 test samples .* 4 training .* \(4, 2\)"),
-        (np.eye(4), 4, np.ones((2, 4)), r"must lie in 0\.\.3"),
+        (np.eye(4), 4, np.ones((2, 4)), r"whole number in 0\.\.3"),
     ],
 )
 def test_extension_of_what_does_not_fit_raises(K, index, rows, message, no_type_checks):

@@ -24,6 +24,13 @@ def test_cifar2_of_other_than_ten_classes_raises():
         tl.tasks.cifar2(_ten_classes(4))
 
 
+@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("label", [1j, "one"])
+def test_labels_that_are_no_real_numbers_raise(label, regression, no_type_checks):
+    with pytest.raises(ValueError, match="labels must be real numbers, got dtype"):
+        tl.tasks.from_labels(_ten_classes(), np.full(20, label), regression=regression)
+
+
 def test_grouping_labels_the_second_group_1():
     dataset = _ten_classes(4)
     task = tl.tasks.grouping(dataset, [["1", 3], [0, "2"]])

@@ -110,9 +110,26 @@ def test_regression_is_degenerate_where_the_mean_explains_a_split(y, degenerate)
     [
         (LABELS - 0.5, "binary", "got -0.5; threshold .* or make it a regression task"),
         (np.full(5, np.inf), "regression", r"got inf for sample 0 \(5 of 5 are not\)"),
+        (LABELS * 1j, "regression", "must be real numbers, got dtype complex128"),
+        (np.array(list("abcde")), "binary", "must be real numbers, got dtype <U1"),
+        (LABELS.tolist(), "binary", r"`y` must be an array .* got list: .*asarray\(y"),
         (LABELS, "ranking", "Unknown kind of task 'ranking'. Known: binary, regress"),
     ],
 )
 def test_targets_of_another_kind_raise(y, kind, message, no_type_checks):
     with pytest.raises(ValueError, match=message):
         tl.Task(X, y, 3, kind=kind)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"num_train": 2.0}, r"a whole number of them, got num_train = 2\.0 of 5"),
+        ({"num_train": True}, "a whole number of them, got num_train = True of 5"),
+        ({"index": 1.5}, r"`index` must be a whole number from 0 on, .* got 1\.5"),
+        ({"index": -1}, "`index` must be a whole number from 0 on, or None, got -1"),
+    ],
+)
+def test_numbers_that_count_are_whole(options, message, no_type_checks):
+    with pytest.raises(ValueError, match=message):
+        tl.Task(X, LABELS, **{"num_train": 2} | options)

@@ -16,9 +16,10 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from .._checks import check_known
+from .._checks import check_known, is_whole
+from .._keys import AnyKey, as_key
 from .._linalg import blocks
-from .._types import AnyArray, PRNGKey
+from .._types import AnyArray
 from .randomness import draw, sample_keys
 from .record import Task
 
@@ -34,7 +35,7 @@ def direction(
     num_train: int = 10_000,
     num_test: int = 10_000,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     margin: Margin = "text",
     epsilon: float = 1.0,
     noise: float = 1.0,
@@ -66,11 +67,13 @@ def direction(
 
     Raises:
         ValueError: If `u` is zero or not finite, a number is not positive (`noise` may
-            be 0), or `margin` is unknown.
+            be 0) or not whole where it counts, `key` is no random key, or `margin` is
+            unknown.
     """
+    key = as_key(key)
     check_known("margin", margin, get_args(Margin))
     _check_numbers(num_train, num_test, epsilon, noise)
-    unit = _normalized(np.asarray(u, np.float64))
+    unit = _normalized(u)
     flat = unit.ravel()
     coins, noises = (
         sample_keys(each, num_train, num_test) for each in jax.random.split(key)
@@ -84,27 +87,30 @@ def direction(
     return Task(
         x=x.reshape(-1, *unit.shape),
         y=positive.astype(np.float32),
-        num_train=num_train,
+        num_train=int(num_train),
         name="direction" if index is None else f"direction {index}",
         index=index,
         symbol="u",
     )
 
 
-def _normalized(u: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    norm = np.linalg.norm(u)
-    if not (u.ndim and np.isfinite(norm) and norm > 0):
+def _normalized(u: Float[AnyArray, "..."]) -> Float[np.ndarray, "..."]:
+    if np.iscomplexobj(u):
+        raise ValueError(f"`u` must be real-valued, got dtype {np.asarray(u).dtype}.")
+    wide = np.asarray(u, np.float64)
+    norm = np.linalg.norm(wide)
+    if not (wide.ndim and np.isfinite(norm) and norm > 0):
         raise ValueError(
             "`u` must be a finite array other than 0, of the shape of a sample, got "
-            f"shape {u.shape} and norm {norm:g}."
+            f"shape {wide.shape} and norm {norm:g}."
         )
-    return u / norm
+    return wide / norm
 
 
 def _check_numbers(num_train: int, num_test: int, epsilon: float, noise: float) -> None:
-    if num_train < 1 or num_test < 1:
+    if not all(is_whole(num) and num > 0 for num in (num_train, num_test)):
         raise ValueError(
-            "Both splits need samples, got num_train = "
+            "Both splits need samples, a whole number of them, got num_train = "
             f"{num_train} and num_test = {num_test}."
         )
     if not (0 < epsilon < np.inf and 0 <= noise < np.inf):

@@ -12,14 +12,17 @@ Reference:
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Float
 
+from .._checks import is_whole
 from .._types import AnyArray
 from ..data import Dataset
 from ..kernels import TiledGram
 from ..spectra import Spectrum, extend
+from ..spectra.checking import as_array
 from .record import Task
 
 
@@ -70,7 +73,7 @@ def extended_eigenfunction(
     spectrum: Spectrum,
     index: int,
     dataset: Dataset,
-    K_test_train: Float[AnyArray | TiledGram, "m n"],
+    K_test_train: Float[AnyArray | TiledGram, "m n"] | Sequence[Sequence[float]],
     *,
     regression: bool = False,
     source: str = "extended",
@@ -108,14 +111,15 @@ def extended_eigenfunction(
             f"{dataset.num_train}: take the spectrum of the Gram matrix on the "
             "training split, or use `eigenfunction` for one on all samples."
         )
-    if K_test_train.shape != (dataset.num_test, n):
+    K = as_array(K_test_train)
+    if tuple(K.shape) != (dataset.num_test, n):
         raise ValueError(
             f"`K_test_train` must have a row for each of {dataset.num_test} test "
             f"samples and a column for each of {n} training samples, got shape "
-            f"{tuple(K_test_train.shape)}."
+            f"{tuple(K.shape)}."
         )
     _check_index(spectrum, index)
-    test = extend(spectrum, K_test_train, [index])[:, 0]
+    test = extend(spectrum, K, [index])[:, 0]
     train = math.sqrt(n) * np.asarray(spectrum.eigenvectors[:, index], np.float64)
     phi = np.concatenate([train, test])
     return _task(phi, spectrum, index, dataset, regression, source)
@@ -123,10 +127,10 @@ def extended_eigenfunction(
 
 def _check_index(spectrum: Spectrum, index: int) -> None:
     num = len(spectrum.eigenvalues)
-    if not 0 <= index < num:
+    if not (is_whole(index) and 0 <= index < num):
         raise ValueError(
-            f"`index` must lie in 0..{num - 1} (the spectrum has {num} pairs, index 0 "
-            f"is the paper's phi_1), got {index}."
+            f"`index` must be a whole number in 0..{num - 1} (the spectrum has {num} "
+            f"pairs, index 0 is the paper's phi_1), got {index!r}."
         )
 
 

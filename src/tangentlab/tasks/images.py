@@ -11,8 +11,8 @@ import jax
 import numpy as np
 
 from .. import data
+from .._keys import AnyKey, as_key
 from .._linalg import blocks
-from .._types import PRNGKey
 from ..data import Dataset
 from .randomness import draw, sample_keys
 from .record import Task
@@ -20,7 +20,7 @@ from .record import Task
 _BLOCK = 4096  # samples moved at once
 
 
-def shuffled_pixels(task: Task, *, key: PRNGKey, per_image: bool = False) -> Task:
+def shuffled_pixels(task: Task, *, key: AnyKey, per_image: bool = False) -> Task:
     """Permute the pixels of all samples, train and test.
 
     A pixel moves with all its channels, the last axis; of samples that are vectors the
@@ -37,8 +37,9 @@ def shuffled_pixels(task: Task, *, key: PRNGKey, per_image: bool = False) -> Tas
         The task with new samples and the same labels.
 
     Raises:
-        ValueError: If samples are single numbers.
+        ValueError: If samples are single numbers, or `key` is no random key.
     """
+    key = as_key(key)
     x = np.asarray(task.x)
     if x.ndim < 2:
         raise ValueError(
@@ -62,7 +63,7 @@ def shuffled_pixels(task: Task, *, key: PRNGKey, per_image: bool = False) -> Tas
     return dataclasses.replace(task, x=moved.reshape(x.shape), name=name)
 
 
-def gaussian_images(task: Task, *, key: PRNGKey) -> Task:
+def gaussian_images(task: Task, *, key: AnyKey) -> Task:
     r"""Replace samples by independent Gaussian noise of the data's moments.
 
     Each channel $c$, the last axis, has the mean and the standard deviation it has over
@@ -78,6 +79,7 @@ def gaussian_images(task: Task, *, key: PRNGKey) -> Task:
     Returns:
         The task with new samples of the same dtype and the same labels.
     """
+    key = as_key(key)
     x, n = np.asarray(task.x), len(task.x)
     unlabeled = np.zeros(n, np.int32)
     mean, std = data.channel_moments(

@@ -7,10 +7,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from .. import data
-from .._types import AnyArray, PRNGKey
+from .._keys import AnyKey, as_key
+from .._types import AnyArray
 from ..data import Dataset
 from .randomness import draw, sample_keys
-from .record import Task
+from .record import Task, is_real
 
 
 def from_labels(
@@ -32,7 +33,7 @@ def from_labels(
         The task.
     """
     y = np.asarray(labels)
-    if not (regression and np.issubdtype(y.dtype, np.floating)):
+    if is_real(y.dtype) and not (regression and np.issubdtype(y.dtype, np.floating)):
         y = y.astype(np.float32)
     kind = "regression" if regression else "binary"
     return Task(x=dataset.x, y=y, num_train=dataset.num_train, name=name, kind=kind)
@@ -87,7 +88,7 @@ def cifar2(dataset: Dataset) -> Task:
     return from_labels(halves, halves.y, name=halves.name)
 
 
-def random_labels(dataset: Dataset, *, key: PRNGKey, share: float = 0.5) -> Task:
+def random_labels(dataset: Dataset, *, key: AnyKey, share: float = 0.5) -> Task:
     r"""Labels that have nothing to do with the samples, $y_i \sim$ Bernoulli(share).
 
     Both splits are random, so that no answer to the test split is better than another.
@@ -103,12 +104,13 @@ def random_labels(dataset: Dataset, *, key: PRNGKey, share: float = 0.5) -> Task
         The task.
 
     Raises:
-        ValueError: If `share` is no probability.
+        ValueError: If `share` is no probability, or `key` no random key.
 
     Reference:
         Zhang, Bengio, Hardt, Recht and Vinyals, "Understanding deep learning requires
         rethinking generalization", ICLR 2017, arXiv:1611.03530, Section 2.1.
     """
+    key = as_key(key)
     if not 0 <= share <= 1:
         raise ValueError(f"`share` must lie in 0..1, got {share}.")
     keys = sample_keys(key, dataset.num_train, dataset.num_test)

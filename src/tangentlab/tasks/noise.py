@@ -7,7 +7,7 @@ import jax
 import numpy as np
 
 from .._checks import check_known
-from .._types import PRNGKey
+from .._keys import AnyKey, as_key
 from .randomness import draw, sample_keys
 from .record import Task
 
@@ -22,7 +22,7 @@ def with_label_noise(
     task: Task,
     fraction: float,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     how: Noise = "redraw",
     split: Split = "train",
 ) -> Task:
@@ -48,13 +48,14 @@ def with_label_noise(
         The task with new labels and the same samples.
 
     Raises:
-        ValueError: If the task is not binary, `fraction` no probability, or `how` or
-            `split` unknown.
+        ValueError: If the task is not binary, `fraction` no probability, `key` no
+            random key, or `how` or `split` unknown.
 
     Reference:
         Zhang, Bengio, Hardt, Recht and Vinyals, "Understanding deep learning requires
         rethinking generalization", ICLR 2017, arXiv:1611.03530, Section 2.1.
     """
+    key = as_key(key)
     check_known("kind of label noise", how, get_args(Noise))
     check_known("split for label noise", split, get_args(Split))
     if not 0 <= fraction <= 1:

@@ -8,11 +8,12 @@ Task(points, 4 samples, 2 train, balance 0.50)
 from typing import Literal, get_args
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Float
 
-from .._checks import check_known
+from .._checks import check_known, is_whole
 from .._types import AnyArray
 
 DEGENERATE = 0.95
@@ -59,20 +60,32 @@ class Task(eqx.Module):
         """Refuse targets that are not of their kind or do not fit the samples.
 
         Raises:
-            ValueError: For labels other than 0 and 1, targets that are not finite,
-                an unknown kind, unequal lengths, or a split that leaves one part empty.
+            ValueError: For labels other than 0 and 1, targets that are not finite real
+                numbers, lists in the place of arrays, an unknown kind, an index that is
+                none, unequal lengths, or a split that leaves one part empty.
         """
         check_known("kind of task", self.kind, get_args(Kind))
+        if not (self.index is None or (is_whole(self.index) and self.index >= 0)):
+            raise ValueError(
+                f"{self.name}: `index` must be a whole number from 0 on, or None, got "
+                f"{self.index!r}."
+            )
+        for what, array in (("x", self.x), ("y", self.y)):
+            if not hasattr(array, "shape"):
+                raise ValueError(
+                    f"{self.name}: `{what}` must be an array with a row for each "
+                    f"sample, got {type(array).__name__}: pass `np.asarray({what})`."
+                )
         n = len(self.x)
         if self.y.shape != (n,):
             raise ValueError(
                 f"{self.name}: {n} samples need labels of shape ({n},), got "
                 f"{self.y.shape}."
             )
-        if not 0 < self.num_train < n:
+        if not (is_whole(self.num_train) and 0 < self.num_train < n):
             raise ValueError(
-                f"{self.name}: both splits need samples, got num_train = "
-                f"{self.num_train} of {n}."
+                f"{self.name}: both splits need samples, a whole number of them, got "
+                f"num_train = {self.num_train} of {n}."
             )
         _check_targets(self.name, self.kind, np.asarray(self.y))
 
@@ -129,7 +142,22 @@ def _is_constant(kind: Kind, y: Float[np.ndarray, " n"]) -> bool:
     return bool(mean**2 >= DEGENERATE * np.mean(y**2))
 
 
+def is_real(dtype: np.dtype) -> bool:
+    """Whether numbers of a dtype are real: floating-point, whole, or true and false.
+
+    Args:
+        dtype: Of an array.
+
+    Returns:
+        False for complex numbers, strings and objects.
+    """
+    kinds = (jnp.floating, jnp.integer, jnp.bool_)
+    return any(jnp.issubdtype(dtype, kind) for kind in kinds)
+
+
 def _check_targets(name: str, kind: Kind, y: np.ndarray) -> None:
+    if not is_real(y.dtype):
+        raise ValueError(f"{name}: labels must be real numbers, got dtype {y.dtype}.")
     if kind == "regression":
         bad = ~np.isfinite(y)
         if bad.any():
