@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ MISSING = [name for name, path in PROGRAMS.items() if path is None]
 _FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
 --disable-background-networking --disable-component-update --disable-sync
 --hide-scrollbars""".split()
+_BAD = ("WARNING", "SEVERE")
 
 _IMAGES = """
 return [...document.images].map(i => {
@@ -27,6 +29,17 @@ return [...document.images].map(i => {
   return {alt: i.alt, complete: i.complete, natural: i.naturalWidth,
           width: box.width, height: box.height, left: box.left, right: box.right};
 });
+"""
+
+_CHARTS = """
+return [...document.querySelectorAll('figure.chart')].map(figure => ({
+  alt: figure.dataset.alt,
+  marks: figure.querySelectorAll('.mark > *').length,
+  panels: [...figure.querySelectorAll('.drawing svg')].map(svg => {
+    const box = svg.getBoundingClientRect();
+    return {width: box.width, height: box.height, left: box.left, right: box.right};
+  }),
+}));
 """
 
 
@@ -48,6 +61,7 @@ class Findings(NamedTuple):
 
     Attributes:
         images: Each image with its natural width and its box on the page.
+        charts: Each figure of the script, with its marks and the boxes of its panels.
         errors: Messages of the console at level warning or above.
         requests: Every address that was asked for.
         width: Width of the window.
@@ -55,6 +69,7 @@ class Findings(NamedTuple):
     """
 
     images: list[dict[str, Any]]
+    charts: list[dict[str, Any]]
     errors: list[str]
     requests: list[str]
     width: int
@@ -102,7 +117,7 @@ class Browser:
         return self.call("POST", f"{self.session}/goog/cdp/execute", body)
 
     def visit(self, page: Path, *, width: int = 1280, height: int = 900) -> Findings:
-        """Open a page in a window of that size and look at it."""
+        """Open a page in a window of that size, unfold its runs and see each figure."""
         self.command(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -113,20 +128,50 @@ class Browser:
         for kind in ("browser", "performance"):
             self.log(kind)
         self.call("POST", f"{self.session}/url", {"url": page.resolve().as_uri()})
-        images = self.script(_IMAGES)
+        self._see_charts()
+        images, charts = self.script(_IMAGES), self.script(_CHARTS)
         inner, overflow = self.script(
             "return [document.documentElement.clientWidth,"
             " document.documentElement.scrollWidth]"
         )
-        console = self.log("browser")
-        errors = [e["message"] for e in console if e["level"] in ("WARNING", "SEVERE")]
+        errors = self.console()
         events = [json.loads(e["message"])["message"] for e in self.log("performance")]
         requests = [
             event["params"]["request"]["url"]
             for event in events
             if event["method"] == "Network.requestWillBeSent"
         ]
-        return Findings(images, errors, requests, inner, overflow)
+        return Findings(images, charts, errors, requests, inner, overflow)
+
+    def console(self) -> list[str]:
+        """What the console said at level warning or above, since it was last read."""
+        said = self.log("browser")
+        return [each["message"] for each in said if each["level"] in _BAD]
+
+    def count(self, selector: str) -> int:
+        """How many elements there are."""
+        return self.script(f"return document.querySelectorAll({selector!r}).length")
+
+    def wait(self, condition: str) -> bool:
+        """Wait until something is true of the page, some seconds."""
+        for _ in range(100):
+            if self.script(f"return {condition}"):
+                return True
+            time.sleep(0.05)
+        return False
+
+    def point(self, kind: str, x: float, y: float, **options: Any) -> None:
+        """Move or press the mouse."""
+        self.command("Input.dispatchMouseEvent", type=kind, x=x, y=y, **options)
+
+    def _see_charts(self) -> None:
+        # They are drawn when they come near the window.
+        self.script("document.querySelectorAll('details.run').forEach(d => d.open = 1)")
+        for number in range(self.count("figure.chart")):
+            chart = f"document.querySelectorAll('figure.chart')[{number}]"
+            self.script(f"{chart}.scrollIntoView()")
+            self.wait(f"{chart}.querySelector('.drawing svg') !== null")
+        self.script("scrollTo(0, 0)")
 
     def screenshot(self, file: Path) -> None:
         """Save the whole page as an image."""
@@ -160,7 +205,7 @@ def open_browser(folder: Path, *, dark: bool = False) -> Iterator[Browser]:
             driver.stdout.close()
 
 
-def problems(findings: Findings, num_images: int) -> list[str]:
+def problems(findings: Findings, num_images: int, num_charts: int) -> list[str]:
     """Everything that is wrong with a page; empty for a good one."""
     found = [f"console: {message}" for message in findings.errors]
     for url in findings.requests:
@@ -168,12 +213,22 @@ def problems(findings: Findings, num_images: int) -> list[str]:
             found.append(f"request: {url}")
     if len(findings.images) != num_images:
         found.append(f"{len(findings.images)} images instead of {num_images}")
+    if len(findings.charts) != num_charts:
+        found.append(f"{len(findings.charts)} charts instead of {num_charts}")
     for image in findings.images:
         drawn = image["complete"] and image["natural"] > 0
         visible = image["width"] > 50 and image["height"] > 50
         inside = image["left"] >= 0 and image["right"] <= findings.width
         if not (drawn and visible and inside):
             found.append(f"image not drawn: {image}")
+    for chart in findings.charts:
+        drawn = chart["marks"] > 0 and len(chart["panels"]) > 0
+        visible = all(p["width"] > 100 and p["height"] > 50 for p in chart["panels"])
+        inside = all(
+            p["left"] >= 0 and p["right"] <= findings.width for p in chart["panels"]
+        )
+        if not (drawn and visible and inside):
+            found.append(f"chart not drawn: {chart}")
     if findings.overflow > findings.width:
         found.append(f"content is {findings.overflow} wide, window {findings.width}")
     return found

@@ -35,9 +35,8 @@ def browser(request, tmp_path_factory):
 @pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_every_figure_is_drawn_and_nothing_comes_from_elsewhere(report, browser, width):
     num_figures = len(list((report.parent / "figures").glob("*.png")))
-    assert num_figures > 0
     findings = browser.visit(report, width=width)
-    assert problems(findings, num_figures) == []
+    assert problems(findings, num_images=1, num_charts=num_figures - 1) == []
     assert findings.requests[0] == report.as_uri()
     assert findings.width == width
 
@@ -51,6 +50,17 @@ def test_the_page_follows_the_color_scheme(report, browser):
     chosen = browser.script("return [...document.images].map(i => i.currentSrc)")
     sources = browser.script("return [...document.images].map(i => i.src)")
     assert all((a != b) == dark for a, b in zip(chosen, sources, strict=True))
+
+
+def test_a_model_can_be_switched_off(report, browser):
+    browser.visit(report)
+    buttons = "[...document.querySelector('figure.chart').querySelectorAll('button')]"
+    names = browser.script(f"return {buttons}.map(b => b.textContent)")
+    assert {"network", "linearization"} <= set(names)
+    before = browser.count("figure.chart .mark")
+    browser.script(f"{buttons}.find(b => b.textContent === 'network').click()")
+    assert browser.count("figure.chart .mark") < before
+    assert browser.console() == []
 
 
 def test_configuration_and_versions_open(report, browser):
@@ -87,6 +97,20 @@ BROKEN = {
             r"<figure>.*?</figure>", "", html, count=1, flags=re.DOTALL
         ),
         "images instead of",
+    ),
+    "a missing chart": (
+        lambda html: re.sub(
+            r'<figure class="chart".*?</figure>', "", html, count=1, flags=re.DOTALL
+        ),
+        "charts instead of",
+    ),
+    "a chart that cannot be read": (
+        lambda html: html.replace('class="scene">', 'class="scene">oops', 1),
+        "chart not drawn",
+    ),
+    "an empty chart": (
+        lambda html: re.sub(r'"marks":\[.*?\],"row"', '"marks":[],"row"', html),
+        "chart not drawn",
     ),
     "an image from elsewhere": (
         lambda html: unlocked(html).replace(
@@ -133,10 +157,10 @@ def test_the_check_itself_notices(report, browser, tmp_path, name):
     # Without the dark twin, so that both schemes show the image that is broken here.
     html = re.sub(r"<source [^>]*>", "", html)
     copy = tmp_path / "broken.html"
-    num_figures = html.count("<figure>")
+    figures = html.count("<figure>"), html.count('<figure class="chart"')
     copy.write_text(html, encoding="utf-8")
-    assert problems(browser.visit(copy), num_figures) == []
+    assert problems(browser.visit(copy), *figures) == []
     assert change(html) != html
     copy.write_text(change(html), encoding="utf-8")
-    found = problems(browser.visit(copy), num_figures)
+    found = problems(browser.visit(copy), *figures)
     assert any(re.search(message, problem) for problem in found), found

@@ -96,6 +96,18 @@ def test_figures_are_data_and_carry_what_is_drawn(made):
     assert last["panels"][0]["x"]["label"] == "number"
 
 
+def test_each_figure_has_a_sentence_its_command_and_its_files(made):
+    _, html = made
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", html)
+    assert len(captions) == html.count("<figure")
+    for caption in captions:
+        assert re.match(r"\w[^<]*\. <span", caption)
+        assert caption.count("<a href=") == 2
+        assert re.search("<code>(tangentlab verify|python -m tangentlab)", caption)
+    drawn = [each for each in captions if each.startswith("They lie around the mean. ")]
+    assert len(drawn) == 3
+
+
 def test_only_its_own_script_may_run(made):
     _, html = made
     policy = re.search(r'content="(default-src[^"]*)"', html)

@@ -44,8 +44,8 @@ BARE = """
 import runpy, sys
 for name in ("tyro", "plotly"):
     sys.modules[name] = None  # as if it were not installed
-from tangentlab.report import page
-page.data_url = lambda figure: "data:,"  # the files beside the page are pictures enough
+from tangentlab.report import images
+images.data_url = lambda figure: "data:,"  # files beside the page are enough
 sys.argv = ["-", *sys.argv[1:]]
 runpy.run_module("tangentlab.experiments", run_name="__main__")
 """

@@ -1,4 +1,3 @@
-import base64
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -8,7 +7,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from tangentlab.analysis import Claim
-from tangentlab.report import page
+from tangentlab.report.document import script_source
+from tangentlab.report.interactive import HOW_TO, charts_script
 from tangentlab.report.page import Highlight, Report, Section, render
 from tangentlab.report.tables import Column, Row, Table
 
@@ -50,9 +50,15 @@ def line_figure(num: int = 3) -> Figure:
     return figure
 
 
+def image_figure() -> Figure:
+    figure = Figure(figsize=(3, 3))
+    figure.subplots().imshow(np.eye(3))
+    return figure
+
+
 def make_report(text: str = "plain") -> Report:
     table = Table((Column(text), Column("x", ".2f")), (Row((text, 0.5), text),), text)
-    figures = {"one": line_figure(), "two": line_figure(5)}
+    figures = {"one": line_figure(), "two": image_figure()}
     return Report(
         title=f"title {text}",
         summary=f"summary {text}",
@@ -65,15 +71,18 @@ def make_report(text: str = "plain") -> Report:
     )
 
 
-def make_page(report: Report, text: str = "plain") -> Elements:
-    html = render(
+def render_page(report: Report, text: str = "plain") -> str:
+    return render(
         report,
         experiment=text,
         command=f"tangentlab run {text}",
         config={"seed": 3, "indices": [1, 2], "recipe": {text: None}},
         manifest={"versions": {"jax": "1.2"}, "platform": text},
     )
-    parsed = Elements(html)
+
+
+def make_page(report: Report, text: str = "plain") -> Elements:
+    parsed = Elements(render_page(report, text))
     assert parsed.path == []
     return parsed
 
@@ -88,10 +97,10 @@ def test_a_page_has_summary_table_figures_command_and_versions():
         "second",
         "How this page was made",
     ]
-    assert "see plain" in parsed.texts("p")
+    assert "and a table" in parsed.texts("p")
     assert parsed.texts("dd") == ["42"] and parsed.texts("dt") == ["label plain"]
     assert len(parsed.all("figure")) == 2
-    assert "tangentlab run plain" in parsed.texts("code")
+    assert parsed.texts("code").count("tangentlab run plain") == 3
     facts = dict(zip(parsed.texts("th")[-5:], parsed.texts("td")[-5:], strict=True))
     names = [text for text in parsed.texts("th") if text in ("seed", "versions.jax")]
     assert names == ["seed", "versions.jax"]
@@ -113,17 +122,38 @@ def test_claims_come_before_everything_else():
     assert not make_page(make_report()).all("article")
 
 
+def test_figures_are_drawn_by_the_script_or_are_pictures():
+    parsed = make_page(make_report())
+    assert [f.get("class") for f in parsed.all("figure")] == ["chart", None]
+    assert len(parsed.all("img")) == 1
+    assert [s.get("class") for s in parsed.all("script")] == ["scene", None]
+    assert HOW_TO in parsed.texts("p")
+    assert HOW_TO not in make_page(replace(make_report(), sections=())).texts("p")
+
+
+def test_each_figure_has_its_sentence_its_command_and_its_files():
+    html = render_page(make_report())
+    captions = re.findall(r"<figcaption>(.*?)</figcaption>", html)
+    for name, caption in zip(("one", "two"), captions, strict=True):
+        assert caption.startswith("see plain ")
+        for ending in ("png", "csv"):
+            assert f'href="figures/{name}.{ending}"' in caption
+        assert caption.endswith("<code>tangentlab run plain</code>")
+
+
 def test_a_page_needs_nothing_from_elsewhere():
     parsed = make_page(make_report())
     names = {name for name, _, _ in parsed.elements}
-    assert not names & {"script", "iframe", "object", "embed", "form", "base"}
-    for _, attrs, _ in parsed.elements:
+    assert not names & {"iframe", "object", "embed", "form", "base"}
+    for tag, attrs, _ in parsed.elements:
         for key in ("src", "srcset", "href", "action", "data", "background"):
-            assert attrs.get(key, "data:").startswith("data:")
+            beside = "figures/" if tag == "a" else "data:"
+            assert attrs.get(key, beside).startswith(beside)
     (style,) = parsed.texts("style")
     assert "url(" not in style and "@import" not in style
     (policy,) = [m["content"] for m in parsed.all("meta") if "http-equiv" in m]
     assert policy.startswith("default-src 'none'; img-src data:")
+    assert policy.endswith(f"; script-src {script_source(charts_script())}")
     (icon,) = parsed.all("link")
     assert icon["rel"] == "icon"
 
@@ -134,7 +164,8 @@ def test_a_page_is_accessible_and_fits_a_phone():
     names = {m.get("name"): m["content"] for m in parsed.all("meta") if "content" in m}
     assert names["viewport"] == "width=device-width, initial-scale=1"
     assert all(attrs["alt"] for attrs in parsed.all("img"))
-    assert parsed.all("img")[0]["alt"] == "first plain (one). see plain"
+    assert parsed.all("figure")[0]["data-alt"] == "first plain (one). see plain"
+    assert parsed.all("img")[0]["alt"] == "first plain (two). see plain"
     assert all("scope" in attrs for attrs in parsed.all("th"))
     assert "prefers-color-scheme: dark" in parsed.texts("style")[0]
 
@@ -146,41 +177,11 @@ def test_everything_is_escaped():
     assert not [attrs for _, attrs, _ in parsed.elements if "onerror" in attrs]
     assert parsed.texts("h1") == [f"title {EVIL}"]
     assert f"tangentlab run {EVIL}" in parsed.texts("code")
-    assert parsed.all("img")[0]["alt"] == f"first {EVIL} (one). see {EVIL}"
+    assert parsed.all("img")[0]["alt"] == f"first {EVIL} (two). see {EVIL}"
 
 
 def test_highlights_are_optional():
     assert not make_page(replace(make_report(), highlights=())).all("dl")
-
-
-def decode(url: str, kind: str) -> bytes:
-    assert url.startswith(f"data:image/{kind};base64,")
-    return base64.b64decode(url.split(",")[1])
-
-
-def test_a_figure_becomes_a_vector_image_that_is_always_the_same():
-    first = page.data_url(line_figure())
-    svg = decode(first, "svg+xml").decode()
-    assert "<svg" in svg and "</svg>" in svg
-    assert "<dc:date>" not in svg
-    assert page.data_url(line_figure()) == first
-
-
-def test_a_huge_drawing_becomes_pixels(monkeypatch):
-    monkeypatch.setattr(page, "_LARGEST_SVG", 1000)
-    assert decode(page.data_url(line_figure()), "png").startswith(b"\x89PNG")
-
-
-def test_each_figure_has_a_dark_twin_and_keeps_its_colors():
-    report = make_report()
-    before = page.data_url(report.sections[0].figures["one"])
-    parsed = make_page(report)
-    light, dark = parsed.all("img")[0]["src"], parsed.all("source")[0]["srcset"]
-    assert parsed.all("source")[0]["media"] == "(prefers-color-scheme: dark)"
-    assert light == before
-    assert "#ffffff" in decode(light, "svg+xml").decode()
-    assert "#ffffff" not in decode(dark, "svg+xml").decode()
-    assert page.data_url(report.sections[0].figures["one"]) == before
 
 
 @pytest.mark.parametrize("option", ["--card", "--paper", "--ink", "--accent"])

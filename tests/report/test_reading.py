@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 
 from tangentlab.report.reading import read_figure, scene_table, settle
@@ -153,6 +154,15 @@ def test_points_of_a_color_map_keep_their_colors_and_values():
     assert (mark.values, mark.values_label) == ((10.0, 20.0), "n")
     assert mark.shades == ("#440154", "#fde725")
     assert [row.cells[-1] for row in scene_table(read(figure)).rows] == [10.0, 20.0]
+
+
+def test_panels_share_the_name_of_a_color_bar():
+    figure = Figure()
+    left, right = figure.subplots(1, 2)
+    for ax in (left, right):
+        ax.scatter([1, 2], [3, 4], c=[1.0, 2.0])
+    figure.colorbar(ScalarMappable(), ax=[left, right], label="size")
+    assert [mark.values_label for mark in marks(figure, "line")] == ["size", "size"]
 
 
 def image(ax):

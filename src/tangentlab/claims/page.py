@@ -8,8 +8,9 @@ from typing import Any, get_args
 
 from ..report.claims import MARKS
 from ..report.document import document
-from ..report.interactive import charts_script, charts_style
-from ..report.page import Drawing, Highlight, facts_html, highlights_html
+from ..report.images import Drawing
+from ..report.interactive import NO_SCRIPT, charts_script, charts_style
+from ..report.page import Highlight, facts_html, highlights_html
 from .catalog import GROUPS
 from .page_claims import claim_section
 from .page_runs import runs_section
@@ -51,8 +52,7 @@ def render_page(
 <p class="kicker">tangentlab · verify · {escape(verification.scale)}</p>
 <h1>{escape(title)}</h1>
 <p class="summary">{escape(_summary(verification))}</p>
-<noscript><p>Figures on this page are drawn by a script. Without it, look into the
-figures folders: each is there as PNG and CSV.</p></noscript>
+{NO_SCRIPT}
 {highlights_html(_highlights(verification))}
 {_glance(verification)}
 </header>

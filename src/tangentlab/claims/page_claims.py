@@ -3,8 +3,9 @@
 from html import escape
 
 from ..report.claims import MARKS, estimate_text
+from ..report.images import Drawing
 from ..report.interactive import figure_html
-from ..report.page import Drawing
+from ..report.page import FIGURES
 from .records import Verification, Verified
 from .tables import time_text
 
@@ -75,7 +76,7 @@ def _forest(each: Verified, verification: Verification, figure: Drawing | None) 
     return figure_html(
         figure,
         alt=f"Measured numbers of {name} beside its threshold: {each.standing}",
-        file=f"figures/{name}",
+        file=f"{FIGURES}/{name}",
         caption=_TO_SEE + (_GREEN if any(limits) else "") + _OPEN,
         command=f"tangentlab verify --scale {verification.scale} --claim {name}",
     )

@@ -2,8 +2,8 @@
 
 from html import escape
 
-from ..report.interactive import figure_html
-from ..report.page import Report, Section
+from ..report.interactive import HOW_TO
+from ..report.page import FIGURES, Report, section_html
 from ..report.tables import to_html
 from .naming import model_name
 from .records import Performed, Verification
@@ -37,8 +37,7 @@ def runs_section(verification: Verification) -> str:
     )
     return (
         '<section id="runs"><h2>The runs and their figures</h2>'
-        '<p class="text">Point at a curve for its numbers, drag over a part to enlarge '
-        "it, and switch curves by their names.</p>"
+        f'<p class="text">{HOW_TO}</p>'
         f'<div class="filters" data-rows="details.run">{buttons}'
         '<button type="button" class="open-all">unfold or fold all</button></div>'
         f"{body}</section>"
@@ -69,26 +68,14 @@ def _run(
 def _report(each: Performed, report: Report, verification: Verification) -> str:
     assert each.path is not None, "a run with a report has a folder"
     folder = each.path.relative_to(verification.folder).as_posix()
-    sections = "\n".join(_section(section, folder) for section in report.sections)
+    sections = "\n".join(
+        f"<h3>{escape(section.title)}</h3>"
+        + section_html(section, folder=f"{folder}/{FIGURES}", command=each.command)
+        for section in report.sections
+    )
     return (
         f'<p class="text">{escape(report.summary)}</p>{sections}'
         f"<details><summary>Results</summary>{to_html(report.console_table)}</details>"
         f'<p class="tiny"><a href="{escape(folder)}/report.html">The page of this run '
         "alone</a></p>"
-    )
-
-
-def _section(section: Section, folder: str) -> str:
-    figures = "".join(
-        figure_html(
-            figure,
-            alt=f"{section.title} ({name}). {section.text}",
-            file=f"{folder}/figures/{name}",
-        )
-        for name, figure in section.figures.items()
-    )
-    table = to_html(section.table) if section.table else ""
-    return (
-        f"<h3>{escape(section.title)}</h3>"
-        f'<p class="text">{escape(section.text)}</p>{figures}{table}'
     )

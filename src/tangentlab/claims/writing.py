@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..report.exporting import to_latex
+from ..report.page import FIGURES
 from ..report.tables import to_csv
 from ..store import write_figure
 from ..store.files import open_aside, write_json
@@ -12,8 +13,6 @@ from .forest import draw_forests
 from .page import render_page
 from .records import Verification
 from .tables import to_table, verification_json
-
-FIGURES = "figures"
 
 
 class VerificationFiles(NamedTuple):

@@ -237,11 +237,13 @@
     return null;
   };
 
-  const start = (entries, observer) => {
-    for (const { isIntersecting, target } of entries) {
-      if (isIntersecting) { observer.unobserve(target); new Chart(target); }
-    }
+  const figures = document.querySelectorAll("figure.chart");
+  const start = (figure) => {
+    seen.unobserve(figure);
+    if (!figure.matches(".drawn")) new Chart(figure).resize();
   };
-  const seen = new IntersectionObserver(start, { rootMargin: "600px" });
-  document.querySelectorAll("figure.chart").forEach((figure) => seen.observe(figure));
+  const look = (entries) => entries.filter((each) => each.isIntersecting).forEach((each) => start(each.target));
+  const seen = new IntersectionObserver(look, { rootMargin: "600px" });
+  figures.forEach((figure) => seen.observe(figure));
+  addEventListener("beforeprint", () => figures.forEach(start));
 })();

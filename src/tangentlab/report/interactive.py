@@ -8,11 +8,21 @@ import json
 from html import escape
 from pathlib import Path
 
-from .page import Drawing, picture_html
+from .images import Drawing, picture_html
 from .reading import read_figure
 from .scenes import Scene
 
 _HERE = Path(__file__).parent
+HOW_TO = (
+    "Point at a curve for its numbers, drag over a part to enlarge it, and switch "
+    "curves by their names."
+)
+"""What a reader can do with the figures."""
+NO_SCRIPT = (
+    "<noscript><p>Figures on this page are drawn by a script. Without it, open the "
+    "PNG that is linked in each caption.</p></noscript>"
+)
+"""What a reader sees whose browser runs no script, as HTML."""
 
 
 def charts_script() -> str:
@@ -77,7 +87,7 @@ def figure_html(
         f'<a href="{escape(file)}.{ending}">{ending.upper()}</a>'
         for ending in ("png", "csv")
     )
-    below = f"{escape(caption)} {links}".strip()
+    below = f'{escape(caption)} <span class="files">{links}</span>'.strip()
     below += f"<code>{escape(command)}</code>" if command else ""
     if scene is None:
         return picture_html(figure, alt=alt, caption=below)

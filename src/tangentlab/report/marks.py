@@ -183,13 +183,19 @@ def _points(ax: Any, collection: Any) -> Mark:
 def _color_map(collection: Any) -> dict[str, Any]:
     from matplotlib.colors import to_hex
 
-    bar = collection.colorbar
-    name = bar.ax.get_ylabel() or bar.ax.get_xlabel() if bar is not None else ""
     return {
         "shades": tuple(map(to_hex, collection.get_facecolor())),
         "values": numbers(collection.get_array()),
-        "values_label": plain_text(name),
+        "values_label": plain_text(_bar_label(collection)),
     }
+
+
+def _bar_label(collection: Any) -> str:
+    """What its color bar says, or the first of the figure, which panels share."""
+    bars = [ax for ax in collection.figure.axes if ax.get_label() == "<colorbar>"]
+    if collection.colorbar is not None:
+        bars = [collection.colorbar.ax]
+    return bars[0].get_ylabel() or bars[0].get_xlabel() if bars else ""
 
 
 def _areas(ax: Any, collection: Any) -> Iterator[Mark]:

@@ -1,38 +1,24 @@
 """The page of a run: one file, without any script, font, style or image from elsewhere.
 
 A page opens from a disk without network, in ten years as today, light or dark, on a
-phone or a projector. Everything written into it is escaped.
+phone or a projector. Figures are drawn by its own script: point, enlarge, switch.
+Everything written into it is escaped.
 """
 
-import base64
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 from ..analysis import Claim
 from .claims import claims_html
-from .dark import dark_colors
 from .document import document
+from .images import Drawing
+from .interactive import HOW_TO, NO_SCRIPT, charts_script, charts_style, figure_html
 from .tables import Column, Row, Table, to_html
 
-_LARGEST_SVG = 2_000_000
-"""A drawing with more bytes than that, such as a scatter of many points, goes in as
-pixels: browsers take seconds over it."""
-
-
-@runtime_checkable
-class Drawing(Protocol):
-    """What a page needs of a figure; a matplotlib `Figure` has it."""
-
-    def savefig(self, fname: Any, **options: Any) -> Any:
-        """Write the figure to a file name or a binary file."""
-        ...
-
-    def findobj(self) -> list[Any]:
-        """Everything drawn in the figure."""
-        ...
+FIGURES = "figures"
+"""The folder of the figures' files, beside the page."""
 
 
 class Highlight(NamedTuple):
@@ -53,7 +39,7 @@ class Section:
 
     Attributes:
         title: The heading.
-        text: A sentence or two on what to see in the figures.
+        text: A sentence or two on what to see; the caption of each figure.
         figures: Figures by name; `NAME.png` is the file of each.
         table: A table below the figures.
     """
@@ -100,7 +86,7 @@ def render(
     Args:
         report: What to show.
         experiment: Name of the experiment, above the title.
-        command: The command that made the run.
+        command: The command that made the run, and each of its figures.
         config: Every option of the run, nested or not.
         manifest: Versions, devices and times of the run, nested or not.
 
@@ -111,16 +97,20 @@ def render(
         f"<section>\n<h2>Results</h2>\n{to_html(report.console_table)}\n</section>"
     )
     # The main figure first, then the numbers behind it, then the rest.
-    first, *rest = [_section(section) for section in report.sections] or [""]
+    first, *rest = [_section(each, command) for each in report.sections] or [""]
     sections = "\n".join([first, results, *rest])
+    drawn = any(section.figures for section in report.sections)
+    how_to = f'<p class="how-to">{HOW_TO}</p>' if drawn else ""
     body = f"""<header>
 <p class="kicker">tangentlab · {escape(experiment)}</p>
 <h1>{escape(report.title)}</h1>
 <p class="summary">{escape(report.summary)}</p>
+{NO_SCRIPT}
 {highlights_html(report.highlights)}
 {claims_html(report.claims, report.claims_caption)}
 </header>
 <main>
+{how_to}
 {sections}
 <section>
 <h2>How this page was made</h2>
@@ -134,29 +124,7 @@ def render(
 </main>
 <footer>Rebuild this page from its run folder at any time with
 <code>tangentlab report</code>.</footer>"""
-    return document(report.title, body)
-
-
-def data_url(figure: Drawing) -> str:
-    """A figure as a `data:` URL: SVG, or PNG where the SVG would be huge.
-
-    Args:
-        figure: The figure.
-
-    Returns:
-        The URL; the same figure gives the same URL.
-    """
-    from matplotlib import rc_context
-
-    content = io.BytesIO()
-    with rc_context({"svg.hashsalt": "tangentlab", "svg.fonttype": "path"}):
-        metadata = {"Date": None, "Creator": None}
-        figure.savefig(content, format="svg", bbox_inches="tight", metadata=metadata)
-    kind = "svg+xml"
-    if content.tell() > _LARGEST_SVG:
-        content, kind = io.BytesIO(), "png"
-        figure.savefig(content, format="png", bbox_inches="tight", dpi=200)
-    return f"data:image/{kind};base64,{base64.b64encode(content.getvalue()).decode()}"
+    return document(report.title, body, style=charts_style(), script=charts_script())
 
 
 def highlights_html(highlights: tuple[Highlight, ...]) -> str:
@@ -177,38 +145,35 @@ def highlights_html(highlights: tuple[Highlight, ...]) -> str:
     return f'<dl class="highlights">{tiles}</dl>'
 
 
-def _section(section: Section) -> str:
-    figures = "\n".join(
-        picture_html(figure, alt=f"{section.title} ({name}). {section.text}")
-        for name, figure in section.figures.items()
-    )
-    table = to_html(section.table) if section.table else ""
-    return (
-        f"<section>\n<h2>{escape(section.title)}</h2>\n"
-        f'<p class="text">{escape(section.text)}</p>\n{figures}\n{table}\n</section>'
-    )
+def _section(section: Section, command: str) -> str:
+    content = section_html(section, folder=FIGURES, command=command)
+    return f"<section>\n<h2>{escape(section.title)}</h2>\n{content}\n</section>"
 
 
-def picture_html(figure: Drawing, *, alt: str, caption: str = "") -> str:
-    """A figure as a picture, with a dark twin.
+def section_html(section: Section, *, folder: str, command: str) -> str:
+    """What a section shows below its title.
 
     Args:
-        figure: The figure.
-        alt: What it shows, for who cannot see it.
-        caption: Below it, as HTML.
+        section: The section.
+        folder: Of the figures' files, seen from the page.
+        command: What made its figures.
 
     Returns:
-        HTML.
+        HTML, everything escaped: figures with captions, or the text alone, and a table.
     """
-    light = data_url(figure)  # first: drawing makes the ticks that are recolored next
-    with dark_colors(figure):
-        dark = data_url(figure)
-    below = f"<figcaption>{caption}</figcaption>" if caption else ""
-    return (
-        '<figure><picture><source media="(prefers-color-scheme: dark)" '
-        f'srcset="{dark}"><img src="{light}" alt="{escape(alt)}"></picture>{below}'
-        "</figure>"
+    figures = "\n".join(
+        figure_html(
+            figure,
+            alt=f"{section.title} ({name}). {section.text}",
+            file=f"{folder}/{name}",
+            caption=section.text,
+            command=command,
+        )
+        for name, figure in section.figures.items()
     )
+    text = "" if figures else f'<p class="text">{escape(section.text)}</p>'
+    table = to_html(section.table) if section.table else ""
+    return "\n".join(filter(None, (text, figures, table)))
 
 
 def facts_html(caption: str, values: Mapping[str, Any]) -> str:

@@ -1,5 +1,7 @@
 """The report of the eigenfunctions experiment, from its run folder alone."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from ...analysis import Claim, Finding
@@ -110,15 +112,8 @@ def _short(finding: Finding) -> str:
 def _sections(run: Run, results: Results, judged: tuple[Claim, ...]) -> list[Section]:
     made = [
         _accuracy_section(results, about_accuracy(judged)),
-        _gap_section(results, judged),
-        Section(
-            "The spectrum of the kernel",
-            _spectrum_text(run, results),
-            {
-                "spectrum": drawing.spectrum_figure(run, results),
-                "energy": drawing.energy_figure(run, results),
-            },
-        ),
+        *_gap_sections(results, judged),
+        *_spectrum_sections(run, results),
         Section(
             "How far and how fast",
             "Steps until the mean training loss of an epoch is 0.01, and how far "
@@ -166,17 +161,23 @@ def _accuracy_section(results: Results, shown: tuple[Claim, ...]) -> Section:
     )
 
 
-def _gap_section(results: Results, judged: tuple[Claim, ...]) -> Section:
-    return Section(
-        "How far network and linearization are apart",
-        "Above 0 the linearization is ahead. Below, each dot is a task: how far the "
-        "two differ on the test samples against how far the network's weights went. "
-        "Dots that rise to the right within one color say that the linearization "
-        "tells most where weights stay near their start.",
-        {
-            "lead": lead_figure(results, judged),
-            "approximation": approximation_figure(results),
-        },
+def _gap_sections(
+    results: Results, judged: tuple[Claim, ...]
+) -> tuple[Section, Section]:
+    return (
+        Section(
+            "How far network and linearization are apart",
+            "Above 0 the linearization is ahead, below it the network.",
+            {"lead": lead_figure(results, judged)},
+        ),
+        Section(
+            "Where the linearization tells most",
+            "Each dot is a task: how far the two differ on the test samples against "
+            "how far the network's weights went. Dots that rise to the right within "
+            "one color say that the linearization tells most where weights stay near "
+            "their start.",
+            {"approximation": approximation_figure(results)},
+        ),
     )
 
 
@@ -191,8 +192,23 @@ def _verdicts(judged: tuple[Claim, ...]) -> str:
     return f"what follows: {', '.join(parts)}"
 
 
-def _spectrum_text(run: Run, results: Results) -> str:
+def _spectrum_sections(run: Run, results: Results) -> tuple[Section, Section]:
     arrays = run.arrays(f"spectrum-{results.seeds[0]}")
+    return (
+        Section(
+            "The spectrum of the kernel",
+            _spectrum_text(arrays),
+            {"spectrum": drawing.spectrum_figure(run, results)},
+        ),
+        Section(
+            "Where the energy of labels is",
+            _energy_text(arrays),
+            {"energy": drawing.energy_figure(run, results)},
+        ),
+    )
+
+
+def _spectrum_text(arrays: Mapping[str, np.ndarray]) -> str:
     num, below = len(arrays["eigenvalues"]), int(arrays["num_below_resolution"])
     text = (
         f"The {num:,} leading eigenvalues of the Gram matrix at initialization, train "
@@ -203,11 +219,15 @@ def _spectrum_text(run: Run, results: Results) -> str:
         text += f" {below:,} of them are below the resolution of the matrix: rounding."
     if int(arrays["num_unconverged"]):
         text += f" {int(arrays['num_unconverged']):,} did not converge."
+    return text
+
+
+def _energy_text(arrays: Mapping[str, np.ndarray]) -> str:
+    text = (
+        "Share of the energy of some labels in the leading modes. Labels are signs of "
+        "eigenfunctions, so that part of it lies in other modes than their own."
+    )
     overlap = arrays["overlap"][1:]
     if len(overlap):
-        text += (
-            " Signs keep "
-            f"{overlap.mean():.2f} of an eigenfunction in the mean, so that part of a "
-            "label's energy lies in other modes, as the second figure shows."
-        )
+        text += f" Signs keep {overlap.mean():.2f} of an eigenfunction in the mean."
     return text

@@ -151,14 +151,16 @@ def _energies(results: Results) -> Table:
 def _sections(results: Results, judged: tuple[Claim, ...]) -> list[Section]:
     made = [
         Section(
-            "What the directions look like",
+            "What the leading directions look like",
             "Above, directions as images, red and blue for positive and negative; "
             "below, the magnitude of their Fourier transform with frequency 0 in the "
             "middle. Numbers are energies, as a share of the first.",
-            {
-                "leading": drawing.leading_figure(results),
-                "later": drawing.later_figure(results),
-            },
+            {"leading": drawing.leading_figure(results)},
+        ),
+        Section(
+            "What the others look like",
+            "The same for directions from the first to the last, by falling energy.",
+            {"later": drawing.later_figure(results)},
         ),
         Section(
             "Energies, at the origin and on average",
@@ -172,14 +174,19 @@ def _sections(results: Results, judged: tuple[Claim, ...]) -> list[Section]:
     if results.learned is None:
         return made
     verdicts = ", ".join(f"{c.id} {MARKS[c.verdict]} {c.verdict}" for c in judged)
-    learning = Section(
-        "Accuracy along each direction",
-        "Network and linearization, trained on data that one direction alone labels "
-        "and noise fills elsewhere. The first figure orders directions by index, the "
-        f"second by the alignment of the kernel with them. What follows: {verdicts}.",
-        {
-            "accuracy": drawing.accuracy_figure(results, results.learned, judged),
-            "alignment": drawing.alignment_figure(results.learned),
-        },
-    )
-    return [learning, *made]
+    learning = [
+        Section(
+            "Accuracy along each direction",
+            "Network and linearization, trained on data that one direction alone "
+            "labels and noise fills elsewhere. Directions are ordered by index. What "
+            f"follows: {verdicts}.",
+            {"accuracy": drawing.accuracy_figure(results, results.learned, judged)},
+        ),
+        Section(
+            "Accuracy against alignment",
+            "The same accuracies against the alignment of the kernel with each "
+            "direction, the largest first.",
+            {"alignment": drawing.alignment_figure(results.learned)},
+        ),
+    ]
+    return [*learning, *made]
