@@ -83,6 +83,7 @@ def test_a_run_prints_its_table_and_files(toy, capsys):
         f" run     runs/{path.name}",
         f" figure  runs/{path.name}/figures/walks.png",
         f" table   runs/{path.name}/results.csv",
+        f" latex   runs/{path.name}/results.tex",
         f" report  runs/{path.name}/report.html",
     ):
         assert f"{line}\n" in output

@@ -8,8 +8,9 @@ from tests.toy_experiment import EXPERIMENTS, Walk
 
 def test_a_report_can_be_rebuilt_from_the_folder_alone(tmp_path):
     outcome = perform(EXPERIMENTS, "walk", Walk(), tmp_path)
-    page, (figure,), table = outcome.files
+    page, (figure,), table, latex = outcome.files
     assert table.read_text().startswith("steps,end\n4,")
+    assert "steps & end \\\\\n\\midrule\n4 & " in latex.read_text()
     before = page.read_bytes(), figure.read_bytes()
     assert figure.name == "walks.png"
     page.unlink()

@@ -77,6 +77,7 @@ def outcome(out: Console, result: Outcome) -> None:
     for path in files.figures:
         line(out, f" figure  {path}")
     line(out, f" table   {files.table}")
+    line(out, f" latex   {files.latex}")
     line(out, f" report  {files.page}")
 
 

@@ -8,7 +8,7 @@
 | `metrics.jsonl` | one JSON object a line |
 | `work/` | checkpoints and matrices, until the run ends |
 | `figures/NAME.png`, `.csv` | drawn from these, at any time |
-| `results.csv`, `report.html` | likewise |
+| `results.csv`, `results.tex`, `report.html` | likewise |
 """
 
 from .folder import RunFolder as RunFolder

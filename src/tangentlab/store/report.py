@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from ..report.page import Drawing, Report, render
+from ..report.exporting import to_latex
+from ..report.images import Drawing
+from ..report.page import FIGURES, Report, render
 from ..report.pictures import picture_table
 from ..report.reading import read_figure, scene_table, settle
 from ..report.tables import to_csv
@@ -11,7 +13,7 @@ from .config import to_json
 from .files import check_name, open_aside
 from .run import Run
 
-FIGURES, PAGE, TABLE = "figures", "report.html", "results.csv"
+PAGE, TABLE, LATEX = "report.html", "results.csv", "results.tex"
 
 
 class ReportFiles(NamedTuple):
@@ -21,11 +23,13 @@ class ReportFiles(NamedTuple):
         page: The HTML page, self-contained.
         figures: The figures as PNG, in the order of the page.
         table: The results as comma-separated text, unrounded.
+        latex: The results for a paper, as on the page.
     """
 
     page: Path
     figures: tuple[Path, ...]
     table: Path
+    latex: Path
 
 
 def write_report(run: Run, report: Report) -> ReportFiles:
@@ -63,11 +67,15 @@ def write_report(run: Run, report: Report) -> ReportFiles:
     paths = tuple(run.path / FIGURES / f"{name}.png" for name in names)
     for path, (_, figure) in zip(paths, named, strict=True):
         write_figure(path, figure)
-    texts = {PAGE: page, TABLE: to_csv(report.console_table)}
+    texts = {
+        PAGE: page,
+        TABLE: to_csv(report.console_table),
+        LATEX: to_latex(report.console_table) + "\n",
+    }
     for name, text in texts.items():
         with open_aside(run.path / name) as file:
             file.write(text.encode())
-    return ReportFiles(run.path / PAGE, paths, run.path / TABLE)
+    return ReportFiles(run.path / PAGE, paths, run.path / TABLE, run.path / LATEX)
 
 
 def write_figure(path: Path, figure: Drawing) -> None:
