@@ -27,6 +27,16 @@ def test_it_computes_first_and_judges_later(plan, tmp_path, capsys):
     assert str(tmp_path / "numbers" / "toss-mlp-on-coins.jsonl") in shown
 
 
+def test_a_claim_that_this_scale_does_not_measure_is_shown_and_ends_with_1(
+    plan, tmp_path, capsys
+):
+    plan(toss("D1"))
+    assert main(["claim=D7", f"output={tmp_path / 'here'}"]) == 1
+    output = capsys.readouterr().out
+    assert "D7 " in output and "not measured at this scale, but at laptop" in output
+    assert "D1 " not in output
+
+
 @pytest.mark.parametrize(
     ("word", "message"),
     [

@@ -42,7 +42,8 @@ def test_every_claim_has_a_verdict_and_nothing_unmeasured_is_confirmed(plan, tmp
     assert [len(of(done, name).runs) for name in ("D1", "D2", "D3")] == [2, 1, 0]
     assert of(done, "D3").reason == "not measured at any scale"
     assert of(done, "D7").reason == "not measured at this scale, but at laptop"
-    assert done.missed == () and of(done, "D1").seeds == 5
+    assert done.missed == done.lacking == () and of(done, "D1").seeds == 5
+    assert done.shown == done.verdicts and done.named == ()
     assert [(place, total) for _, place, total in seen] == [(1, 2), (2, 2)]
     assert done.runs == tuple(run for run, _, _ in seen)
 

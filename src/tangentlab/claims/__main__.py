@@ -46,7 +46,7 @@ def main(words: Sequence[str]) -> int:
         words: Options, `NAME=VALUE`.
 
     Returns:
-        Exit status: 0 if all that was planned was measured.
+        Exit status: 0 if all that was planned, and all that was named, was measured.
     """
     given = _read(words)
     scale = cast(Scale, given.get("scale", "smoke"))
@@ -63,12 +63,12 @@ def main(words: Sequence[str]) -> int:
         computed = compute(scale, folder, **options)
         return int(any(each.path is None for each in computed))
     done = verify(scale, folder, **options)
-    shown = [each for each in done.verdicts if each.runs]
     files = [*files_of(folder)]
     if "numbers" in given:
         files += write_numbers(done, Path(given["numbers"]))
-    sys.stdout.write("\n".join([to_text(short_table(shown)), *map(str, files)]) + "\n")
-    return int(bool(done.missed))
+    table = to_text(short_table(done.shown))
+    sys.stdout.write("\n".join([table, *map(str, files)]) + "\n")
+    return int(bool(done.lacking))
 
 
 def _read(words: Sequence[str]) -> dict[str, str]:

@@ -116,6 +116,7 @@ class Verification:
         started: When, as text.
         seconds: What all of it took, this time.
         wanted: The claims that were asked for.
+        named: Those of them that were asked for by name.
         verdicts: One for each claim of the catalog, in its order.
         runs: The runs performed, in order.
     """
@@ -126,6 +127,7 @@ class Verification:
     started: str
     seconds: float
     wanted: tuple[str, ...]
+    named: tuple[str, ...]
     verdicts: tuple[Verified, ...]
     runs: tuple[Performed, ...]
 
@@ -137,6 +139,21 @@ class Verification:
             for each in self.verdicts
             if each.runs and each.standing == "not measured"
         )
+
+    @property
+    def lacking(self) -> tuple[Verified, ...]:
+        """Claims that were planned, or named, and were not measured."""
+        return tuple(
+            each
+            for each in self.verdicts
+            if each.standing == "not measured"
+            and (each.runs or each.entry.id in self.named)
+        )
+
+    @property
+    def shown(self) -> tuple[Verified, ...]:
+        """Claims that were asked for."""
+        return tuple(each for each in self.verdicts if each.entry.id in self.wanted)
 
     def count(self, standing: Standing) -> int:
         """How many claims stand so.

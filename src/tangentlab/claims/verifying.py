@@ -70,6 +70,7 @@ def verify(
         started=started,
         seconds=time.monotonic() - start,
         wanted=wanted,
+        named=tuple(claims or ()),
         verdicts=tuple(
             _verified(each, scale, wanted, runs, planned) for each in CATALOG.values()
         ),

@@ -47,18 +47,12 @@ def verify_claims(out: Console, command: Verify) -> int:
         watch=watch,
         cluster=command.cluster,
     )
-    _print(out, done, named=command.claim)
-    lacking = [
-        each.entry.id
-        for each in done.verdicts
-        if each.entry.id in command.claim and each.standing == "not measured"
-    ]
-    return int(bool(done.missed or lacking))
+    _print(out, done)
+    return int(bool(done.lacking))
 
 
-def _print(out: Console, done: Verification, *, named: tuple[str, ...]) -> None:
-    shown = [each for each in done.verdicts if not named or each.entry.id in named]
-    (_print_table if out.width >= _TABLE else _print_list)(out, shown)
+def _print(out: Console, done: Verification) -> None:
+    (_print_table if out.width >= _TABLE else _print_list)(out, done.shown)
     counts = [
         f"{done.count('confirmed')} confirmed",
         f"{done.count('refuted')} refuted",
