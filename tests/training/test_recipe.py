@@ -122,3 +122,16 @@ def test_every_option_is_followed(rule, options):
 def test_impossible_options_are_refused(field, value, message, no_type_checks):
     with pytest.raises(ValueError, match=message):
         tl.Recipe(**{field: value})
+
+
+def test_each_optimizer_has_its_own_default_rate():
+    assert tl.Recipe().largest_rate == 0.05
+    assert tl.Recipe(optimizer="adam").largest_rate == 1e-3
+    assert tl.Recipe(optimizer="adam", learning_rate=0.2).largest_rate == 0.2
+    sgd = tl.Recipe(epochs=2, batch_size=2)
+    assert dataclasses.replace(sgd, optimizer="adam").rate(0, 2) == 1e-3
+
+
+def test_an_optimizer_of_optax_is_not_for_a_recipe():
+    with pytest.raises(ValueError, match=r"tl.train\(.*optimizer="):
+        tl.Recipe(optimizer=optax.adamw(1e-3))  # type: ignore[arg-type]

@@ -82,6 +82,7 @@ def train(
         ValueError: If there are no tasks, they differ in size or do not suit the loss,
             samples are not finite, the network has several outputs or breaks the
             contract, or a batch does not fit the training split.
+        TypeError: If the optimizer is none of optax.
 
     Example:
         >>> import numpy as np
@@ -101,12 +102,14 @@ def train(
         model = from_function(lambda key: params, model)
     _check_network(model.apply, params, tasks[0])
     groups = group_tasks(tasks, recipe.loss)
-    rule = optimizer or recipe.make_optimizer(tasks[0].num_train)
+    rule = _rule(optimizer, recipe, tasks[0].num_train)
     trainer = make_trainer(lambda start: model, recipe, rule)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = None
     if together is None:
-        together = is_faster_together(trainer, params, groups[0], recipe)
+        together = len(tasks) > 1 and is_faster_together(
+            trainer, params, groups[0], recipe
+        )
     prepare = partial(for_many, same_images=True) if together else for_one
     prepared = make_trainer(prepare(lambda start: model), recipe, rule)
     if together:
@@ -126,6 +129,7 @@ def train_seeds(
     *,
     keys: AnyKeys,
     linearized: bool = False,
+    optimizer: optax.GradientTransformation | None = None,
     memory: int | None = None,
     checkpoint: str | PathLike[str] | None = None,
     checkpoint_every: int = 10,
@@ -142,6 +146,7 @@ def train_seeds(
         keys: One key for each seed; decides the order of samples.
         linearized: Train the linearization of each network around its own initial
             parameters.
+        optimizer: Any optax optimizer instead of the recipe's, as in `tl.train`.
         memory: Bytes that runs in one program may use; a share of what is free by
             default.
         checkpoint: A folder for states, as in `tl.train`.
@@ -153,7 +158,7 @@ def train_seeds(
 
     Raises:
         ValueError: As `tl.train`, and if parameters and keys are not of as many seeds.
-        TypeError: If `model` is a function alone.
+        TypeError: If `model` is a function alone, or the optimizer none of optax.
     """
     if not isinstance(model, Model):
         raise TypeError(
@@ -167,7 +172,7 @@ def train_seeds(
     one = jax.tree.map(lambda leaf: leaf[0], params)
     _check_network(model.apply, one, tasks[0])
     network = _around(model) if linearized else lambda start: model
-    rule = recipe.make_optimizer(tasks[0].num_train)
+    rule = _rule(optimizer, recipe, tasks[0].num_train)
     trainer = make_trainer(network, recipe, rule)
     many = make_trainer(for_many(network), recipe, rule)
     program = make_program(many, tasks=True, seeds=True)
@@ -193,6 +198,19 @@ def train_seeds(
     return tuple(histories)
 
 
+def _rule(
+    optimizer: optax.GradientTransformation | None, recipe: Recipe, num_train: int
+) -> optax.GradientTransformation:
+    if optimizer is None:
+        return recipe.make_optimizer(num_train)
+    if not (hasattr(optimizer, "init") and hasattr(optimizer, "update")):
+        raise TypeError(
+            "`optimizer` must be one of optax, such as `optax.adamw(1e-3)`, got "
+            f"{optimizer!r}."
+        )
+    return optimizer
+
+
 def _around(model: Model) -> Callable[[Params], Model]:
     return lambda start: from_function(model.init, linearize(model.apply, start))
 
@@ -201,7 +219,7 @@ def _of_seed(ended: Sequence[Report], seed: int) -> History:
     return gather(
         [
             Report(rows, jax.tree.map(lambda leaf: leaf[seed], outcome))
-            for rows, outcome in ended
+            for rows, outcome, _ in ended
         ]
     )
 

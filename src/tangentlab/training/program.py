@@ -15,6 +15,7 @@ from .._progress import Advance
 from .._types import Params
 from ..kernels.planning import backend
 from .batches import epoch_batches
+from .carrying import task_axes
 from .checkpoint import Checkpoint
 from .curves import extend, no_curves
 from .distances import distances
@@ -30,7 +31,8 @@ _OVER_TASKS = (0, None, None, 0, None)
 _OVER_SEEDS = (0, 0, None, None, 0)
 
 AfterEpoch = Callable[[int, Learner], None]
-"""Called with the number of epochs done and the learners of all runs."""
+"""Called with the number of epochs done and the learners of all runs, whose memory the
+next step takes: what is to be kept has to be copied."""
 
 
 class Program(NamedTuple):
@@ -81,6 +83,7 @@ def make_program(trainer: Trainer, *, tasks: bool, seeds: bool = False) -> Progr
         The compiled functions. On an accelerator an epoch is one program; on a CPU
         convolutions inside `lax.scan` are slow, and steps are called from Python.
     """
+    one = trainer
     if tasks:
         trainer = _mapped(trainer, _OVER_TASKS)
     if seeds:
@@ -90,7 +93,7 @@ def make_program(trainer: Trainer, *, tasks: bool, seeds: bool = False) -> Progr
 
     @jax.jit
     def begin(start, y):
-        return _copied(trainer.begin(start, y))
+        return copied(trainer.begin(start, y))
 
     def loop(learner, start, x, y, batches):
         seen = []
@@ -100,19 +103,38 @@ def make_program(trainer: Trainer, *, tasks: bool, seeds: bool = False) -> Progr
         return learner, jnp.stack(seen)
 
     def scan(learner, start, x, y, batches):
-        def one(learner, batch):
+        def next_step(learner, batch):
             return trainer.step(learner, start, x, y, batch)
 
-        return jax.lax.scan(one, learner, batches)
+        return jax.lax.scan(next_step, learner, batches)
 
-    epoch = loop if backend() == "cpu" else compiled(scan, donate_argnums=0)
+    def scan_of_tasks(learner, start, x, y, batches):
+        axes = task_axes(one.step, learner, start, x, y[0], batches[0])
+        step = jax.vmap(one.step, (axes, *_OVER_TASKS[1:]), (axes, 0))
+
+        def next_step(learner, batch):
+            return step(learner, start, x, y, batch)
+
+        learner = jax.tree.map(lambda a, to: jnp.moveaxis(a, 0, to), learner, axes)
+        learner, seen = jax.lax.scan(next_step, learner, batches)
+        return jax.tree.map(lambda a, at: jnp.moveaxis(a, at, 0), learner, axes), seen
+
+    epoch = scan_of_tasks if tasks and not seeds else scan
+    epoch = loop if backend() == "cpu" else compiled(epoch, donate_argnums=0)
     return Program(begin, epoch, compiled(trainer.predict), measure)
 
 
 @jax.jit  # one call for all arrays, of which a ResNet18 has 160
-def _copied(learner: Learner) -> Learner:
-    """Copies, because steps reuse the memory of what they are given."""
-    return jax.tree.map(jnp.copy, learner)
+def copied(tree: Any) -> Any:
+    """Copies, because steps reuse the memory of what they are given.
+
+    Args:
+        tree: Arrays.
+
+    Returns:
+        The same in memory of their own.
+    """
+    return jax.tree.map(jnp.copy, tree)
 
 
 def _mapped(trainer: Trainer, axes: tuple[int | None, ...]) -> Trainer:
@@ -157,7 +179,7 @@ def run_program(
         The outcome.
     """
     x, num_train = jnp.asarray(group.x), group.num_train
-    size = min(_MOST_EVALUATED, len(x), max(len(x) - num_train, _LEAST_EVALUATED))
+    size = evaluated_at_once(len(x), num_train)
     learner = program.begin(start, group.y[..., 0])
     shape = jax.eval_shape(program.predict, learner, start, x[:size])
     runs, dtype = shape.shape[:-1], loss_dtype(shape.dtype)
@@ -174,7 +196,7 @@ def run_program(
         scores = score(LOSSES[recipe.loss], tested, y_test)
         curves = extend(curves, np.asarray(seen), np.asarray(scores), recipe)
         if after_epoch is not None:
-            after_epoch(epoch + 1, _copied(learner))
+            after_epoch(epoch + 1, learner)
         if checkpoint is not None:
             checkpoint.save((learner, curves), epoch + 1, last=recipe.epochs)
         advance(steps)
@@ -186,6 +208,19 @@ def run_program(
         _predict(program, learner, start, x, size),
         program.measure(learner.params, start),
     )
+
+
+def evaluated_at_once(n: int, num_train: int) -> int:
+    """How many samples a test looks at in one call.
+
+    Args:
+        n: Number of all samples.
+        num_train: Number of training samples.
+
+    Returns:
+        As many as are tested, but not more than a thousand.
+    """
+    return min(_MOST_EVALUATED, n, max(n - num_train, _LEAST_EVALUATED))
 
 
 def _batches(keys: Key[Array, "*s"], epoch: int, num_train: int, recipe: Recipe) -> Any:

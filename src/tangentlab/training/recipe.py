@@ -14,6 +14,8 @@ from .losses import LOSSES, LossName
 from .schedules import SCHEDULES, ScheduleName
 
 OptimizerName = Literal["sgd", "adam"]
+_RATES: dict[OptimizerName, float] = {"sgd": 0.05, "adam": 1e-3}
+"""The paper's, and for Adam, of which it tells none, ours."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,8 +30,9 @@ class Recipe:
     """Passes over the training samples."""
     batch_size: int = 128
     """Samples in a step; an incomplete last batch of an epoch is left out."""
-    learning_rate: float = 0.05
-    """Largest learning rate."""
+    learning_rate: float | None = None
+    """Largest learning rate; by default 0.05, the paper's, and 0.001 for Adam, for
+    which it has none."""
     momentum: float = 0.9
     """Of the heavy ball: v <- momentum * v + gradient, params <- params - rate * v. For
     Adam the decay of the mean gradient."""
@@ -59,9 +62,6 @@ class Recipe:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ValueError(f"`{name}` must be a positive integer, got {value!r}.")
-        rate = self.learning_rate
-        if not 0 < rate < math.inf:
-            raise ValueError(f"`learning_rate` must be positive, got {rate}.")
         if not 0 <= self.momentum < 1:
             raise ValueError(f"`momentum` must lie in [0, 1), got {self.momentum}.")
         for name in ("weight_decay", "start_decay"):
@@ -69,8 +69,25 @@ class Recipe:
             if not 0 <= value < math.inf:
                 raise ValueError(f"`{name}` must be at least 0, got {value}.")
         check_known("schedule", self.schedule, SCHEDULES)
+        if not isinstance(self.optimizer, str):
+            raise ValueError(
+                "`optimizer` must be the name of one, 'sgd' or 'adam', got "
+                f"{type(self.optimizer).__name__}: give one of optax to the training, "
+                "`tl.train(..., recipe, optimizer=optax.adamw(1e-3))`."
+            )
         check_known("optimizer", self.optimizer, get_args(OptimizerName))
         check_known("loss", self.loss, LOSSES)
+        if not 0 < self.largest_rate < math.inf:
+            raise ValueError(
+                f"`learning_rate` must be positive, got {self.learning_rate}."
+            )
+
+    @property
+    def largest_rate(self) -> float:
+        """The learning rate, its default filled in."""
+        if self.learning_rate is None:
+            return _RATES[self.optimizer]
+        return self.learning_rate
 
     def steps_per_epoch(self, num_train: int) -> int:
         """Number of full batches in the training split.
@@ -87,7 +104,7 @@ class Recipe:
         if num_train < self.batch_size:
             raise ValueError(
                 f"A batch of {self.batch_size} does not fit {num_train} training "
-                f"samples: set batch_size to {num_train} or less."
+                f"samples: set the recipe's batch_size to {num_train} or less."
             )
         return num_train // self.batch_size
 
@@ -103,7 +120,7 @@ class Recipe:
         """
         steps = self.epochs * self.steps_per_epoch(num_train)
         done = jnp.asarray(step, float) / steps
-        return self.learning_rate * SCHEDULES[self.schedule](done)
+        return self.largest_rate * SCHEDULES[self.schedule](done)
 
     def rates(self, num_train: int) -> Float[Array, " k"]:
         """The learning rates of all steps.

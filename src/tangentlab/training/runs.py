@@ -28,6 +28,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
+from .._linalg import blocks
 from .._progress import Advance, progress_bar
 from .._types import Params
 from ..kernels.hashing import hash_parts, hash_traced
@@ -35,7 +36,7 @@ from ..kernels.planning import backend, free_memory
 from .checkpoint import Checkpoint, Checkpoints
 from .groups import Group
 from .losses import loss_dtype
-from .program import Outcome, Program, run_program
+from .program import Outcome, Program, copied, evaluated_at_once, run_program
 from .recipe import Recipe
 from .record import History, make_history
 from .traced import bytes_of
@@ -43,6 +44,7 @@ from .trainer import Learner, Trainer
 
 _SMALL = 6 * 2**20  # bytes of all results of a step
 _LARGE = 2**30  # likewise: one such network fills an accelerator
+_APART = 32  # networks taken out of their arrays in one call
 
 OnEpoch = Callable[[int, int, Params, Any], None]
 """`on_epoch(task, epochs_done, params, state)`, for measurements during training."""
@@ -54,10 +56,12 @@ class Report(NamedTuple):
     Attributes:
         rows: Their places among all tasks.
         outcome: Arrays with one row for each.
+        alone: There is one, and its learner has no axis of tasks.
     """
 
     rows: tuple[int, ...]
     outcome: Outcome
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,14 +126,17 @@ class Runs:
             after_epoch=self.on_epoch and partial(self._tell, part.rows),
         )
         if alone:
-            outcome = jax.tree.map(lambda leaf: leaf[None], outcome)
-        return Report(part.rows, outcome)
+            numbers = [field[None] for field in outcome[1:]]
+            outcome = Outcome(outcome.learner, *numbers)
+        return Report(part.rows, outcome, alone)
 
     def _tell(self, rows: tuple[int, ...], done: int, learner: Learner) -> None:
         assert self.on_epoch is not None
-        for i, row in enumerate(rows):
-            own = learner if self.tasks_at_once is None else pick(learner, i)
-            self.on_epoch(row, done, own.params, own.state)
+        network = learner.params, learner.state
+        alone = self.tasks_at_once is None
+        each = [copied(network)] if alone else _apart(network, len(rows))
+        for row, (params, state) in zip(rows, each, strict=True):
+            self.on_epoch(row, done, params, state)
 
     def _identity(self, group: Group) -> str:
         """A hash of everything but the tasks."""
@@ -149,18 +156,19 @@ class Runs:
         return self.checkpoints.part(name, samples, str(part.num_train), part.y)
 
 
-@jax.jit
-def pick(tree: Any, i: int | Int[Array, ""]) -> Any:
-    """One row of every array.
+def _apart(tree: Any, count: int) -> list[Any]:
+    """Every row of every array, each in memory of its own, in few calls."""
+    return [each for some in blocks(count, _APART) for each in _rows(tree, some)]
 
-    Args:
-        tree: Arrays with a leading axis.
-        i: Which row.
 
-    Returns:
-        A tree of the same structure.
-    """
-    return jax.tree.map(lambda leaf: leaf[i], tree)
+def _rows(tree: Any, some: slice) -> list[Any]:
+    return _cut(tree, some.start, some.stop - some.start)
+
+
+@partial(jax.jit, static_argnums=2)
+def _cut(tree: Any, first: int | Int[Array, ""], count: int) -> list[Any]:
+    rows = range(count)
+    return [jax.tree.map(lambda leaf: leaf[first + i], tree) for i in rows]  # noqa: B023
 
 
 def gather(reports: Sequence[Report]) -> History:
@@ -178,11 +186,7 @@ def gather(reports: Sequence[Report]) -> History:
         parts = [getattr(report.outcome, field) for report in reports]
         return xp.concatenate(parts)[order]
 
-    ends = [
-        pick(report.outcome.learner, i)
-        for report in reports
-        for i in range(len(report.rows))
-    ]
+    ends = [end for report in reports for end in _ends(report)]
     distances = together("distances", jnp)
     return make_history(
         together("rows", np),
@@ -191,9 +195,16 @@ def gather(reports: Sequence[Report]) -> History:
         distance=distances[:, 0],
         cosine=distances[:, 1],
         outputs=together("outputs", jnp),
-        params=tuple(ends[i].params for i in order),
-        states=tuple(ends[i].state for i in order),
+        params=tuple(ends[i][0] for i in order),
+        states=tuple(ends[i][1] for i in order),
     )
+
+
+def _ends(report: Report) -> list[tuple[Params, Any]]:
+    """Parameters and batch statistics of each task."""
+    learner = report.outcome.learner
+    network = learner.params, learner.state
+    return [network] if report.alone else _apart(network, len(report.rows))
 
 
 def is_faster_together(
@@ -234,7 +245,8 @@ def runs_that_fit(
         Their number, at least 1.
     """
     memory = free_memory() if memory is None else memory
-    each = bytes_of(*_one_step(trainer, start, group, recipe))
+    step = _one_step(trainer, start, group, recipe)
+    each = max(bytes_of(*step), bytes_of(*_one_test(trainer, *step[1:4], group)))
     return max(1, (memory - group.x.nbytes) // each)
 
 
@@ -248,6 +260,15 @@ def _one_step(
     y = jax.ShapeDtypeStruct(group.y[0].shape, loss_dtype(dtype))
     batch = jax.ShapeDtypeStruct((recipe.batch_size,), jnp.result_type(int))
     return trainer.step, learner, start, x, y, batch
+
+
+def _one_test(
+    trainer: Trainer, learner: Any, start: Params, x: Any, group: Group
+) -> tuple[Any, ...]:
+    """Outputs on as many samples as are looked at in one call, likewise."""
+    size = evaluated_at_once(len(group.x), group.num_train)
+    some = jax.ShapeDtypeStruct((size, *x.shape[1:]), x.dtype)
+    return trainer.predict, learner, start, some
 
 
 def steps_bar(

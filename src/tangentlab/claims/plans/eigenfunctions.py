@@ -27,7 +27,7 @@ def _main(model: ModelName, **options: Any) -> Run:
 
 
 def _adam(model: ModelName, *, epochs: int, **options: Any) -> Run:
-    recipe = Recipe(epochs=epochs, optimizer="adam", learning_rate=1e-3)
+    recipe = Recipe(epochs=epochs, optimizer="adam")
     options = {"data": "cifar10", "model": model, "seeds": 5, **options}
     return Run("eigenfunctions", Eigenfunctions(recipe=recipe, **options), ("D4",))
 

@@ -75,7 +75,7 @@ def _learning(
 
 
 def _adam(model: ModelName, seconds: int) -> Run:
-    recipe = Recipe(optimizer="adam", learning_rate=1e-3)
+    recipe = Recipe(optimizer="adam")
     options = {"indices": (4, 6, *TWENTY), "recipe": recipe, "rates": _RATES}
     return _learning(model, ("D4",), seconds, **options)
 

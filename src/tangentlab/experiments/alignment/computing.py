@@ -166,7 +166,7 @@ def _train(config: Alignment, seed: Seed, reading: Reading, kept: Snapshots) -> 
         raise ValueError(
             f"Training on {reading} samples diverged for seed {seed.number}, so that "
             f"there is no kernel to measure: lower recipe.learning_rate, which is "
-            f"{config.recipe.learning_rate:g}."
+            f"{config.recipe.largest_rate:g}."
         )
     if not seed.has(name):
         save_history(seed, name, history, time.perf_counter() - start)
