@@ -2,7 +2,16 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from tangentlab.analysis import bootstrap, mean, mean_gap, mean_interval, spearman
+from tangentlab.analysis import (
+    bootstrap,
+    distance,
+    judge,
+    mean,
+    mean_gap,
+    mean_interval,
+    over_draws,
+    spearman,
+)
 
 VALUES = np.random.default_rng(0).normal(1.0, 1.0, 40)
 
@@ -62,3 +71,84 @@ def test_interval_over_seeds_is_students():
     )
     np.testing.assert_allclose([low, high], reference)
     assert np.isnan(mean_interval(values[:1])).all()
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 12])
+def test_a_mean_over_draws_is_judged_by_students_test(n):
+    values = VALUES[:n]
+    found = over_draws(values)
+    reference = scipy.stats.t.interval(
+        0.95, n - 1, values.mean(), scipy.stats.sem(values)
+    )
+    assert found.value == values.mean()
+    np.testing.assert_allclose([found.low, found.high], reference)
+    for threshold in (-30.0, -1.0, 0.3, found.low, found.high, 4.0):
+        for above, side in ((True, "greater"), (False, "less")):
+            _, p = scipy.stats.ttest_1samp(values, threshold, alternative=side)
+            doubt = found.doubt(threshold, above=above)
+            assert p <= doubt <= p + 1.1e-4  # rounded up, never down
+
+
+STUDENTS, RESAMPLED = over_draws, lambda values: bootstrap(mean, values, num=400)
+
+
+def simulated(rule, n: int) -> list:
+    """Intervals of means of normal numbers around 0."""
+    rng = np.random.default_rng(n)
+    return [rule(row) for row in rng.normal(size=(3000, n))]
+
+
+def error_of(share: float) -> float:
+    return 4 * np.sqrt(share * (1 - share) / 3000)
+
+
+@pytest.mark.parametrize("n", [2, 3, 5])
+def test_few_draws_cover_the_truth_as_often_as_they_say(n):
+    def covered(rule) -> float:
+        return float(np.mean([e.low <= 0 <= e.high for e in simulated(rule, n)]))
+
+    assert covered(STUDENTS) == pytest.approx(0.95, abs=error_of(0.95))
+    assert covered(RESAMPLED) < 0.86
+
+
+@pytest.mark.parametrize("n", [3, 5])
+def test_few_draws_confirm_what_is_not_so_no_more_often_than_they_say(n):
+    def confirmed(rule) -> float:
+        found = [judge([each], 0.0, above=True) for each in simulated(rule, n)]
+        return float(np.mean([verdict == ["confirmed"] for verdict in found]))
+
+    assert confirmed(STUDENTS) < 0.025 + error_of(0.025)
+    assert confirmed(RESAMPLED) > 0.06
+
+
+def test_equal_draws_have_no_spread_and_a_single_one_has_no_interval():
+    same = over_draws([0.5, 0.5, 0.5])
+    assert (same.value, same.low, same.high) == (0.5, 0.5, 0.5)
+    assert judge([same, same], 0.0, above=True) == ["confirmed"] * 2
+    single = over_draws([0.5])
+    assert (single.value, single.low, single.high) == (0.5, 0.5, 0.5)
+    assert judge([single], 0.0, above=True) == ["inconclusive"]
+    assert np.isnan(over_draws([0.5, np.nan]).doubt(0.0, above=True))
+    with pytest.raises(ValueError, match=r"list of values, got shape \(0,\)"):
+        over_draws([])
+
+
+def test_beyond_turns_a_number_so_that_zero_is_the_threshold():
+    found = bootstrap(mean, VALUES)
+    below = found.beyond(3.0, above=False)
+    assert below.value == pytest.approx(3.0 - found.value)
+    assert below.low == pytest.approx(3.0 - found.high) and below.low < below.high
+    assert below.doubt(0.0, above=True) == found.doubt(3.0, above=False)
+    assert found.beyond(0.5, above=True).low == pytest.approx(found.low - 0.5)
+
+
+@pytest.mark.parametrize("target", [0.7, 1.3])
+def test_a_distance_is_small_where_all_of_the_interval_is_near(target):
+    found = over_draws([0.9, 1.0, 1.1, 1.0, 1.0])
+    off = distance(found, target)
+    assert off.value == pytest.approx(0.3)
+    assert off.high == pytest.approx(0.3 + found.high - 1.0)
+    assert distance(found, 1.0).low == 0.0
+    assert judge([off], 0.41, above=False) == ["confirmed"]
+    assert judge([off], 0.33, above=False) == ["inconclusive"]
+    assert judge([off], 0.19, above=False) == ["refuted"]

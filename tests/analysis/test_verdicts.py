@@ -1,7 +1,20 @@
 import numpy as np
 import pytest
 
-from tangentlab.analysis import Estimate, all_of, bootstrap, holm, judge, mean
+from tangentlab.analysis import (
+    Claim,
+    Estimate,
+    Finding,
+    Threshold,
+    all_of,
+    bootstrap,
+    exactly,
+    holm,
+    judge,
+    judge_together,
+    left_open,
+    mean,
+)
 
 
 def estimate(center: float, spread: float = 0.01) -> Estimate:
@@ -62,7 +75,38 @@ def test_what_was_not_measured_cannot_be_told():
         (["confirmed", "inconclusive"], "inconclusive"),
         (["inconclusive", "refuted"], "refuted"),
         ([], "inconclusive"),
+        (["recorded", "recorded"], "recorded"),
     ],
 )
 def test_a_claim_about_all_models_needs_all_of_them(verdicts, claim):
     assert all_of(verdicts) == claim
+
+
+def test_numbers_of_one_claim_are_judged_against_their_own_thresholds():
+    near = bootstrap(mean, np.full(3, 1.0))
+    near.replicates[:200] = -1.0  # 2 % are below 0: enough alone
+    above, below = Threshold(0.0, True), Threshold(2.0, False)
+    told = Finding("told", near)
+    p = Finding("p", exactly(-1.0), threshold=Threshold(-2.0, False), kind="log p")
+
+    def verdicts(*thresholds: Threshold) -> list:
+        judged = [Finding("x", near, threshold=each) for each in thresholds]
+        return [each.verdict for each in judge_together([*judged, told, p])]
+
+    assert verdicts(above) == ["confirmed", None, "inconclusive"]
+    assert verdicts(above, below) == ["confirmed"] * 2 + [None, "inconclusive"]
+    assert verdicts(above, above) == ["inconclusive"] * 2 + [None, "inconclusive"]
+
+
+def test_a_claim_that_is_left_open_says_what_its_numbers_would_have_it():
+    claim = Claim("D1", "x", "y", (), "refuted", "so it is")
+    found = left_open(claim, "one seed")
+    assert found.verdict == "inconclusive" and found.alone == claim
+    assert found.remark == (
+        "one seed; the numbers alone would have it refuted; so it is"
+    )
+    assert left_open(claim, "") is claim
+    unclear = left_open(claim._replace(verdict="inconclusive"), "one seed")
+    assert unclear.remark == "one seed; so it is"
+    recorded = claim._replace(verdict="recorded")
+    assert left_open(recorded, "one seed") is recorded

@@ -30,10 +30,12 @@ from .ranks import partial_spearman as partial_spearman
 from .ranks import spearman as spearman
 from .resampling import Estimate as Estimate
 from .resampling import bootstrap as bootstrap
+from .resampling import distance as distance
 from .resampling import exactly as exactly
 from .resampling import mean as mean
 from .resampling import mean_gap as mean_gap
 from .resampling import mean_interval as mean_interval
+from .resampling import over_draws as over_draws
 from .rotations import Rotation as Rotation
 from .rotations import rotation as rotation
 from .rotations import rotation_of as rotation_of
@@ -56,3 +58,5 @@ from .verdicts import Verdict as Verdict
 from .verdicts import all_of as all_of
 from .verdicts import holm as holm
 from .verdicts import judge as judge
+from .verdicts import judge_together as judge_together
+from .verdicts import left_open as left_open

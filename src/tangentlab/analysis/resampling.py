@@ -1,14 +1,20 @@
-"""How far a number would move with other tasks, or other seeds: the bootstrap.
+"""How far a number would move with other tasks, or other seeds.
+
+Tasks are many and their statistics are all sorts: they are resampled. Seeds are few,
+and the number is a mean over them: Student's interval holds what it promises with three
+of them, where a bootstrap misses the truth in one case of four.
 
 >>> import numpy as np
->>> found = bootstrap(mean, np.array([1.0, 2.0, 3.0]))
->>> found.value
-2.0
->>> found.low >= 1.0 and found.high <= 3.0
-True
+>>> found = bootstrap(mean, np.arange(41.0))
+>>> found.value, bool(14 < found.low < 18), bool(22 < found.high < 26)
+(20.0, True, True)
+>>> found = over_draws([1.0, 2.0, 3.0])
+>>> found.value, round(found.low, 2), round(found.high, 2)
+(2.0, -0.48, 4.48)
 """
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +23,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 NUM = 10_000
-"""How often data are drawn again."""
+"""How often data are drawn again, and how many quantiles stand for a distribution."""
 
 _LEVEL = 0.95
 _TAIL = (1 - _LEVEL) / 2
@@ -34,7 +40,8 @@ class Estimate:
         value: Of the data themselves.
         low: Lower end of the interval.
         high: Upper end.
-        replicates: Of resampled data, where the number exists.
+        replicates: Of resampled data, where the number exists; or quantiles of what
+            stands for them.
     """
 
     value: float
@@ -43,7 +50,7 @@ class Estimate:
     replicates: Float[np.ndarray, " r"]
 
     def doubt(self, threshold: float | int, *, above: bool) -> float:
-        """One-sided bootstrap p-value of lying beyond a threshold.
+        """One-sided p-value of lying beyond a threshold.
 
         Args:
             threshold: The threshold.
@@ -58,15 +65,31 @@ class Estimate:
         beyond = self.replicates > threshold if above else self.replicates < threshold
         return float((1 + (~beyond).sum()) / (1 + len(beyond)))
 
+    def beyond(self, threshold: float | int, *, above: bool) -> "Estimate":
+        """How far a number lies beyond a threshold, so that 0 is the threshold.
+
+        Args:
+            threshold: The threshold.
+            above: Beyond means above it, else below.
+
+        Returns:
+            The number less the threshold, or the other way round.
+        """
+        sign = 1 if above else -1
+        ends = [sign * (end - threshold) for end in (self.low, self.high)]
+        low, high = ends if above else reversed(ends)
+        value = sign * (self.value - threshold)
+        return Estimate(value, low, high, sign * (self.replicates - threshold))
+
 
 def bootstrap(
     statistic: Statistic, *columns: ArrayLike, num: int = NUM, seed: int = 0
 ) -> Estimate:
     """Percentile interval of a statistic, by drawing rows with replacement.
 
-    Rows are what is exchangeable: tasks, with one value in each column, so that paired
-    values stay together; or seeds, with the number that each gave. It is a little too
-    narrow for a handful of rows, as every bootstrap.
+    Rows are what is exchangeable, such as tasks, with one value in each column, so that
+    paired values stay together. It is too narrow for a handful of rows: take
+    `over_draws` for a mean over seeds.
 
     Args:
         statistic: `statistic(*columns) -> (...)`, reducing the last axis.
@@ -96,6 +119,55 @@ def bootstrap(
         return Estimate(value, float("nan"), float("nan"), replicates)
     low, high = np.quantile(replicates, [_TAIL, 1 - _TAIL])
     return Estimate(value, float(low), float(high), replicates)
+
+
+def over_draws(values: Sequence[float | int] | Float[np.ndarray, " s"]) -> Estimate:
+    """The mean over a few independent draws, such as seeds, with Student's interval.
+
+    Args:
+        values: One number a draw.
+
+    Returns:
+        The estimate. Its replicates are quantiles of Student's distribution, so that
+        `Estimate.doubt` is the p-value of a t-test, rounded up by at most 1e-4. A
+        single draw knows no spread: its interval is the number itself, there are no
+        replicates, and nothing can be decided by it.
+
+    Raises:
+        ValueError: If there are no values.
+    """
+    numbers = np.asarray(values, float)
+    if numbers.ndim != 1 or not len(numbers):
+        raise ValueError(f"A mean needs a list of values, got shape {numbers.shape}.")
+    value, n = float(numbers.mean()), len(numbers)
+    if n == 1 or not np.isfinite(numbers).all():
+        return Estimate(value, value, value, np.empty(0))
+    error = float(numbers.std(ddof=1) / np.sqrt(n))
+    half = float(scipy.stats.t.ppf(1 - _TAIL, n - 1)) * error
+    replicates = value + error * _student_quantiles(n - 1)
+    return Estimate(value, value - half, value + half, replicates)
+
+
+@functools.lru_cache(maxsize=64)
+def _student_quantiles(degrees: int) -> Float[np.ndarray, " r"]:
+    levels = np.arange(1, NUM + 1) / (NUM + 1)
+    return scipy.stats.t.ppf(levels, degrees)
+
+
+def distance(found: Estimate, target: float | int) -> Estimate:
+    """How far a number is from another one, on whichever side.
+
+    Args:
+        found: The number.
+        target: The other one.
+
+    Returns:
+        The distance. It lies below a limit with all of its interval where the number
+        lies within the limit of the target with all of its own.
+    """
+    away = found.beyond(target, above=found.value > target)
+    low = float(np.maximum(away.low, 0.0))
+    return Estimate(away.value, low, away.high, away.replicates)
 
 
 def exactly(value: float | int) -> Estimate:

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike
 
 from .resampling import Estimate
 
-Verdict = Literal["confirmed", "refuted", "inconclusive"]
+Verdict = Literal["confirmed", "refuted", "inconclusive", "recorded"]
+"""What numbers say of a claim; `recorded` of what is told and is no claim."""
 Kind = Literal["number", "log p", "reading"]
 """How findings of several runs are joined: by their intervals; as base-10 logarithms of
 p-values, without intervals, of which a large one decides nothing; or as the reading
@@ -63,9 +64,10 @@ class Claim(NamedTuple):
         statement: What is claimed.
         criterion: When it holds, fixed before the run.
         findings: What was measured.
-        verdict: `confirmed`, `refuted` or `inconclusive`, from this run.
-        remark: Why it inconclusive, or what else to know.
+        verdict: From this run.
+        remark: Why it is inconclusive, or what else to know.
         limit: The criterion in a few symbols, for figures.
+        alone: What its numbers alone would have it, where too few seeds leave it open.
     """
 
     id: str
@@ -75,6 +77,7 @@ class Claim(NamedTuple):
     verdict: Verdict
     remark: str = ""
     limit: str = ""
+    alone: "Claim | None" = None
 
 
 def holm(p: ArrayLike) -> Float[np.ndarray, " k"]:
@@ -108,7 +111,7 @@ def judge(
     """Compare the models of one claim with its threshold, by Holm's procedure.
 
     A model holds if its interval lies beyond the threshold, and does not if it lies on
-    the other side; else it inconclusive.
+    the other side; else it is inconclusive.
 
     Args:
         estimates: One for each model.
@@ -129,6 +132,67 @@ def judge(
     return verdicts
 
 
+def judge_together(findings: Sequence[Finding]) -> list[Finding]:
+    """Judge the numbers of one claim, by Holm's procedure over all of them.
+
+    Args:
+        findings: Each with a threshold of its own, or with none.
+
+    Returns:
+        Those with a threshold have a verdict; the others are as they were. p-values are
+        adjusted apart from the numbers with an interval, and a large one decides
+        nothing.
+    """
+    found = list(findings)
+    for is_p, rule in ((False, _by_intervals), (True, _by_p_values)):
+        places = [
+            at
+            for at, each in enumerate(found)
+            if each.threshold is not None and (each.kind == "log p") == is_p
+        ]
+        verdicts = rule([found[at] for at in places])
+        for at, verdict in zip(places, verdicts, strict=True):
+            found[at] = found[at]._replace(verdict=verdict)
+    return found
+
+
+def _by_intervals(findings: Sequence[Finding]) -> list[Verdict]:
+    beyond = [
+        each.estimate.beyond(each.threshold.value, above=each.threshold.above)
+        for each in findings
+        if each.threshold is not None
+    ]
+    return judge(beyond, 0.0, above=True)
+
+
+def _by_p_values(findings: Sequence[Finding]) -> list[Verdict]:
+    """Each adjusted p-value against its own level."""
+    adjusted = np.log10(holm([10**each.estimate.value for each in findings]))
+    return [
+        "confirmed" if each.threshold and p < each.threshold.value else "inconclusive"
+        for each, p in zip(findings, adjusted, strict=True)
+    ]
+
+
+def left_open(claim: Claim, why: str) -> Claim:
+    """Leave a claim open, whatever its numbers say.
+
+    Args:
+        claim: As its numbers alone would have it.
+        why: Too little was measured; empty if it was enough.
+
+    Returns:
+        The claim without a verdict, and with one in `alone`; as it is where enough was
+        measured, or where there is nothing to judge.
+    """
+    if not why or claim.verdict == "recorded":
+        return claim
+    if claim.verdict != "inconclusive":
+        why += f"; the numbers alone would have it {claim.verdict}"
+    remark = "; ".join(filter(None, [why, claim.remark]))
+    return claim._replace(verdict="inconclusive", remark=remark, alone=claim)
+
+
 def all_of(verdicts: Sequence[Verdict]) -> Verdict:
     """The verdict of a claim about all models.
 
@@ -138,6 +202,8 @@ def all_of(verdicts: Sequence[Verdict]) -> Verdict:
     Returns:
         It holds if all hold, and does not if one does not.
     """
+    if "recorded" in verdicts:
+        return "recorded"
     if "refuted" in verdicts:
         return "refuted"
     if not verdicts or "inconclusive" in verdicts:

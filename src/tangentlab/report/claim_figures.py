@@ -14,6 +14,7 @@ COLORS: dict[Verdict, str] = {
     "confirmed": "#15803d",
     "refuted": "#b91c1c",
     "inconclusive": MUTED,
+    "recorded": MUTED,
 }
 """The color of each verdict."""
 
