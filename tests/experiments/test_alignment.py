@@ -238,17 +238,17 @@ def test_a_published_value_within_the_spread_over_seeds_is_met():
     assert threshold is not None and threshold.value > 0.4
 
 
-def test_too_few_seeds_leave_it_open_but_the_permutation_test_needs_one():
+def test_too_few_seeds_leave_it_open_and_the_permutation_test_needs_one():
     assert verdicts(results(seeds=3)) == dict.fromkeys(
         ("D7", "D8", "D11"), "inconclusive"
     )
-    assert verdicts(results(seeds=1)) == {
-        "D7": "inconclusive",
-        "D8": "inconclusive",
-        "D11": "confirmed",
-    }
-    assert verdicts(results(seeds=1, rise=1.0))["D11"] == "inconclusive"
-    assert "one seed" in claims(results(seeds=1))[0].remark
+    one = claims(results(seeds=1))
+    assert {claim.verdict for claim in one} == {"inconclusive"}
+    assert one[0].remark.startswith("one seed, a verdict takes 5; read as ")
+    assert one[2].remark.endswith("the numbers alone would have it confirmed")
+    assert verdicts(results(seeds=1, data="digits"))["D11"] == "confirmed"
+    still = results(seeds=1, data="digits", rise=1.0)
+    assert verdicts(still)["D11"] == "inconclusive"
     few = results(seeds=3, model="resnet18", end=0.96, begin=0.23, accuracy=0.8)
     assert verdicts(few) == dict.fromkeys(("D7", "D8", "D11"), "confirmed")
 

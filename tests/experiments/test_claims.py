@@ -87,7 +87,8 @@ def test_all_hold_where_all_is_true(seeds):
     assert [claim.id for claim in found] == [
         "D1", "D2", "D3", "D9", "D20", "D21", "D46", "D47"
     ]  # fmt: skip
-    assert {claim.verdict for claim in found} == {"confirmed"}
+    assert {claim.verdict for claim in found[:-1]} == {"confirmed"}
+    assert found[-1].verdict == "recorded"
     shown = [claim.id for claim in about_accuracy(found)]
     assert shown == ["D1", "D2", "D3", "D47"]
     lead = found[2].findings[0].estimate
@@ -100,7 +101,6 @@ def test_all_hold_where_all_is_true(seeds):
         ({"slope": 0.0}, "D1"),
         ({"shared": 0.0, "noise": 0.02}, "D2"),
         ({"gap": -0.05}, "D3"),
-        ({"balance": np.full((5, 44), 0.5)}, "D47"),
         ({"overlaps": tuple(0.7 + 0.01 * np.eye(5, 44))}, "D20"),
         ({"linearized": "faster"}, "D21"),
         ({"probability_gap": "falling"}, "D46"),
@@ -123,7 +123,15 @@ def test_each_is_refused_where_it_is_false(change, claim):
     found = verdicts(results(**change))
     expected = "inconclusive" if claim == "D2" else "refuted"
     assert found.pop(claim) == expected
+    assert found.pop("D47") == "recorded"
     assert set(found.values()) == {"confirmed"}
+
+
+def test_whether_the_leading_task_is_degenerate_is_recorded():
+    (*_, leading) = claims(results())
+    assert "100.0 % in its larger class and is degenerate" in leading.remark
+    (*_, leading) = claims(results(balance=np.full((5, 44), 0.5)))
+    assert "50.0 % in its larger class and is not degenerate" in leading.remark
 
 
 def test_rank_agreement_by_the_common_fall_alone_is_not_enough():
@@ -139,8 +147,26 @@ def test_too_few_tasks_or_seeds_cannot_be_told():
     assert few[0].remark == "10 tasks of use, at least 20 are needed"
     assert few[2].verdict == "confirmed"  # 6 indices from 10 on
     (fall, *_) = claims(results(seeds=(1, 2, 3)))
-    assert "3 seeds, an interval over seeds needs at least 5" in fall.remark
+    assert fall.remark == (
+        "3 seeds, a verdict takes 5; the numbers alone would have it confirmed"
+    )
+    assert fall.verdict == "inconclusive" and fall.alone is not None
+    assert {each.verdict for each in fall.findings} == {"confirmed"}
     assert verdicts(results(seeds=(1, 2, 3), model="resnet18"))["D1"] == "confirmed"
+
+
+def test_one_seed_decides_nothing_on_real_data():
+    (fall, *_) = claims(results(seeds=(42,), data="cifar10"))
+    assert fall.verdict == "inconclusive" and fall.remark == (
+        "one seed, a verdict takes 5; the numbers alone would have it confirmed"
+    )
+    assert {each.verdict for each in fall.findings} == {"confirmed"}
+    (few, *_) = claims(results(seeds=(42,), data="cifar10", num=11))
+    assert few.remark == (
+        "one seed, a verdict takes 5; 10 tasks of use, at least 20 are needed"
+    )
+    large = claims(results(seeds=(42,), data="cifar10", model="resnet18"))[0]
+    assert large.remark.startswith("one seed, a verdict takes 3; ")
 
 
 def test_degenerate_and_diverged_tasks_do_not_count():
@@ -215,7 +241,9 @@ INDEX = np.array(spread_indices(44, 999))
 def test_curves_of_lenet_on_mnist_cross_near_500(gap, verdict, seeds):
     found = results(gap=gap, data="mnist", model="lenet", seeds=seeds)
     (claim,) = claims(found)
-    assert (claim.id, claim.verdict) == ("D5", verdict)
+    assert claim.id == "D5"
+    assert (claim.alone or claim).verdict == verdict
+    assert (claim.alone is None) == (len(seeds) == 5)
 
 
 def test_an_mlp_on_mnist_needs_to_fall_alone():

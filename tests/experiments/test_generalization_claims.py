@@ -68,7 +68,9 @@ def test_few_draws_decide_nothing():
     )
     first, second, _ = bounds.claims((few,), 0.05)
     assert first.verdict == second.verdict == "inconclusive"
-    assert first.remark == "3 draws, an interval needs at least 5"
+    assert first.remark == (
+        "3 draws, a verdict takes 5; the numbers alone would have it confirmed"
+    )
 
 
 def training(fitted, **changes) -> random_labels.Measured:

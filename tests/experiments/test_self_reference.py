@@ -152,7 +152,8 @@ def results(leads=(0.1, 0.05, 0.03, 0.1), noise=0.005, num=5, **changes) -> Resu
         ({"leads": (0.1, 0.0, 0.0, 0.1), "noise": 0.05}, "inconclusive"),
         ({"num": 3}, "inconclusive"),
         ({"num": 3, "model": "resnet18"}, "confirmed"),
-        ({"num": 1}, "confirmed"),
+        ({"num": 1}, "inconclusive"),
+        ({"num": 1, "data": "digits"}, "confirmed"),
     ],
 )
 def test_only_labels_of_another_initialization_are_judged(change, verdict):

@@ -54,7 +54,7 @@ def _caption(results: Results) -> str:
             "The interval of the rise is over permuted labels; one seed says nothing "
             "about other initializations (--seeds 5 does)."
         )
-    return f"Intervals are 95 % bootstrap intervals over {len(results.seeds)} seeds."
+    return f"Intervals are Student's 95 % intervals over {len(results.seeds)} seeds."
 
 
 def _highlights(results: Results) -> tuple[Highlight, ...]:

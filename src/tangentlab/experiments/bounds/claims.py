@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ...analysis import Claim, exactly
+from ...analysis import Claim, exactly, over_draws
 from ...store import Run
-from ..stages.findings import few_draws, judged, over_draws, verdict_of
+from ..stages.findings import few_draws, held_against
+from ..stages.judging import with_verdict
 
 _USEFUL = 0.5
 _KHINTCHINE = 2**-0.5
@@ -69,21 +70,21 @@ def claims(cases: tuple[Measured, ...], failure: float) -> tuple[Claim, ...]:
 def _rademacher(cases: tuple[Measured, ...]) -> Claim:
     findings, draws = [], min(len(case.rademacher) for case in cases)
     for case in cases:
-        ratio = over_draws(case.rademacher.tolist())
+        ratio = over_draws(case.rademacher)
         findings += [
-            judged(f"{case.name}, ratio up to 1", ratio, 1.0, above=False),
-            judged(f"{case.name}, from 0.71 on", ratio, _KHINTCHINE, above=True),
+            held_against(f"{case.name}, ratio up to 1", ratio, 1.0, above=False),
+            held_against(f"{case.name}, from 0.71 on", ratio, _KHINTCHINE, above=True),
         ]
-    return Claim(
+    claim = Claim(
         "D36",
         "The Rademacher complexity of the tangent ball is at most W √tr H / n, and "
         "that is sharp up to √2",
         "Monte Carlo mean over bound in [1/√2, 1], with all of its interval over draws",
         tuple(findings),
-        verdict_of(findings, draws),
-        few_draws(draws),
-        "ratio in [0.71, 1]",
+        "inconclusive",
+        limit="ratio in [0.71, 1]",
     )
+    return with_verdict(claim, few=few_draws(draws))
 
 
 def _separates(cases: tuple[Measured, ...]) -> Claim:
@@ -93,18 +94,18 @@ def _separates(cases: tuple[Measured, ...]) -> Claim:
         for column, jitter in enumerate(("", ", ten times the jitter")):
             ratio = case.true_labels[:, column] / least[:, column]
             name = f"{case.name}, true over smallest shuffled{jitter}"
-            findings.append(judged(name, over_draws(ratio.tolist()), 1.0, above=False))
-    return Claim(
+            findings.append(held_against(name, over_draws(ratio), 1.0, above=False))
+    claim = Claim(
         "D37",
         "Yᵀ H⁻¹ Y tells true labels from random ones",
         "true labels cost less than every one of the shuffled label vectors, also with "
         "ten times the jitter: ratio to the smallest of them below 1, with all of its "
         "interval over draws",
         tuple(findings),
-        verdict_of(findings, draws),
-        few_draws(draws),
-        "ratio below 1",
+        "inconclusive",
+        limit="ratio below 1",
     )
+    return with_verdict(claim, few=few_draws(draws))
 
 
 def _holds(cases: tuple[Measured, ...], failure: float) -> Claim:
@@ -113,27 +114,28 @@ def _holds(cases: tuple[Measured, ...], failure: float) -> Claim:
     useful = bound < _USEFUL
     violations = float((error > bound).mean())
     findings = [
-        judged("share of violations", exactly(violations), failure, above=False)
+        held_against("share of violations", exactly(violations), failure, above=False)
     ]
     if useful.any():
-        gap = over_draws((bound - error)[useful].tolist())
+        gap = over_draws((bound - error)[useful])
         name = "bound − error where the bound is below ½"
-        findings.append(judged(name, gap, 0.0, above=True, percent=True))
+        findings.append(held_against(name, gap, 0.0, above=True, percent=True))
     remark = (
         f"{useful.sum()} of {useful.size} bounds are below ½, the smallest is "
         f"{bound.min():.2f}"
     )
-    verdict = verdict_of(findings)
-    if not useful.any() and verdict == "confirmed":
-        verdict, remark = "inconclusive", f"vacuous: {remark}"
-    return Claim(
+    claim = Claim(
         "D38",
         "The bound holds against the test error",
         "the error is above the bound in at most a share δ of all draws; where the "
         "bound is below ½ (at least one case, else it is vacuous) the mean of bound − "
         "error is above 0, with all of its interval",
         tuple(findings),
-        verdict,
+        "inconclusive",
         remark,
         "error below the bound",
     )
+    claim = with_verdict(claim)
+    if not useful.any() and claim.verdict == "confirmed":
+        return claim._replace(verdict="inconclusive", remark=f"vacuous: {remark}")
+    return claim

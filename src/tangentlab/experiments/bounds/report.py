@@ -30,7 +30,7 @@ def report(run: Run) -> Report:
         console_table=_table(run),
         highlights=_highlights(cases, judged),
         claims=judged,
-        claims_caption="Intervals are 95 % bootstrap intervals over "
+        claims_caption="Intervals are Student's 95 % intervals over "
         f"{run.config.draws} draws of training samples.",
     )
 

@@ -7,8 +7,9 @@ other run about the rest.
 
 import numpy as np
 
-from ...analysis import Claim, Finding, Verdict, all_of
+from ...analysis import Claim
 from ...tasks.record import DEGENERATE
+from ..stages.judging import too_few_tasks, with_verdict
 from .crossing import ON_MNIST, crosses
 from .dynamics import converges_slower, grows, keeps_signs, strays
 from .measuring import (
@@ -18,9 +19,11 @@ from .measuring import (
     TASKS_TO_LEAD,
     agreement,
     falls,
+    few_seeds,
     fewest,
     lead,
-    too_small,
+    too_few_to_agree,
+    too_few_to_fall,
     used,
 )
 from .results import Results
@@ -75,43 +78,40 @@ def about_accuracy(judged: tuple[Claim, ...]) -> tuple[Claim, ...]:
 
 
 def _falls(results: Results) -> Claim:
-    found = falls(results)
-    return Claim(
+    claim = Claim(
         "D1",
         "Accuracy falls with the index, for both models",
         f"{_FALLS}; at least {TASKS_TO_FALL} tasks",
-        found,
-        _together(found),
-        _doubt_of_fall(results),
-        "ρ below −0.8",
+        falls(results),
+        "inconclusive",
+        limit="ρ below −0.8",
     )
+    return with_verdict(claim, too_few_to_fall(results), few=few_seeds(results))
 
 
 def _agrees(results: Results) -> Claim:
-    partial, raw = agreement(results)
-    return Claim(
+    claim = Claim(
         "D2",
         "Both models rank tasks alike, beyond the common fall",
         f"{_AGREES}; at least {TASKS_TO_AGREE} tasks over all seeds",
-        (partial, raw),
-        _together((partial,)),
-        too_small(results, int(used(results).sum()), TASKS_TO_AGREE),
-        "partial ρ above 0",
+        agreement(results),
+        "inconclusive",
+        limit="partial ρ above 0",
     )
+    return with_verdict(claim, too_few_to_agree(results), few=few_seeds(results))
 
 
 def _leads(results: Results) -> Claim:
-    found = lead(results)
-    use = used(results, FIRST_TO_LEAD)
-    return Claim(
+    claim = Claim(
         "D3",
         "The linearization is ahead of the network",
         f"{_LEADS}; at least {TASKS_TO_LEAD} tasks",
-        (found,),
-        _together((found,)),
-        too_small(results, fewest(use), TASKS_TO_LEAD),
-        "mean gap above 0",
+        (lead(results),),
+        "inconclusive",
+        limit="mean gap above 0",
     )
+    doubt = too_few_tasks(fewest(used(results, FIRST_TO_LEAD)), TASKS_TO_LEAD)
+    return with_verdict(claim, doubt, few=few_seeds(results))
 
 
 def _same_under_adam(results: Results) -> Claim:
@@ -119,56 +119,52 @@ def _same_under_adam(results: Results) -> Claim:
     partial, raw = agreement(results)
     found = tuple(each._replace(name=f"fall, {each.name}") for each in falls(results))
     found += partial._replace(name="agreement, partial"), lead(results)
-    use = used(results)
-    doubts = (
-        _doubt_of_fall(results),
-        too_small(results, int(use.sum()), TASKS_TO_AGREE),
-    )
-    return Claim(
+    doubts = too_few_to_fall(results), too_few_to_agree(results)
+    claim = Claim(
         "D4",
         "Fall, agreement and lead are the same under Adam",
         f"D1, D2 and D3 under Adam: {_FALLS}; {_AGREES}; {_LEADS}. At least "
         f"{TASKS_TO_FALL} tasks for the first, {TASKS_TO_AGREE} over all seeds for the "
         "second",
         (*found, raw._replace(name="agreement, raw")),
-        _together(found),
-        "; ".join(dict.fromkeys(filter(None, doubts))),
-        "D1, D2 and D3 hold",
+        "inconclusive",
+        limit="D1, D2 and D3 hold",
     )
+    part = "; ".join(dict.fromkeys(filter(None, doubts)))
+    return with_verdict(claim, part=part, few=few_seeds(results))
 
 
 def _on_mnist(results: Results) -> Claim:
     found = tuple(each._replace(name=f"fall, {each.name}") for each in falls(results))
-    verdict = _together(found)
-    remark = _doubt_of_fall(results)
+    doubts = [too_few_to_fall(results)]
     criterion = f"{_FALLS}; at least {TASKS_TO_FALL} tasks"
     if results.model == "lenet":
-        more, crossed, why = crosses(results)
-        found, verdict = (*found, *more), all_of([verdict, crossed])
-        remark = "; ".join(filter(None, [remark, why]))
+        more, why = crosses(results)
+        found += more
+        doubts.append(why)
         criterion += f"; {ON_MNIST}"
-    return Claim(
+    claim = Claim(
         "D5",
         "On MNIST accuracy falls as well, and the curves of LeNet cross near 500",
         criterion,
         found,
-        verdict,
-        remark,
-        "ρ below −0.8" + (", a crossing" if results.model == "lenet" else ""),
+        "inconclusive",
+        limit="ρ below −0.8" + (", a crossing" if results.model == "lenet" else ""),
     )
+    part = "; ".join(filter(None, doubts))
+    return with_verdict(claim, part=part, few=few_seeds(results))
 
 
 def _leading(results: Results) -> Claim:
     larger = np.maximum(results.balance, 1 - results.balance)
     leading = larger[:, results.index == 0]
-    verdict: Verdict = "inconclusive"
     remark = "index 0 is not among the tasks; "
     if leading.size:
-        verdict = "confirmed" if (leading > DEGENERATE).all() else "refuted"
         share = f"{100 * leading.min():.1f}"
         if np.ptp(leading) > 5e-4:
             share += f" to {100 * leading.max():.1f}"
-        remark = f"index 0 has {share} % in its larger class; "
+        one = "is" if (leading > DEGENERATE).all() else "is not"
+        remark = f"index 0 has {share} % in its larger class and {one} degenerate; "
     later = results.index > 0
     count, total = int(results.degenerate[:, later].sum()), int(later.sum())
     remark += f"{count} of {total * len(results.seeds)} later tasks are degenerate"
@@ -180,17 +176,9 @@ def _leading(results: Results) -> Claim:
     return Claim(
         "D47",
         "The leading task is degenerate",
-        "the larger class of index 0 has over 95 % of the samples; the balance of all "
-        "tasks is recorded",
+        "none: whether the larger class of index 0 has over 95 % of the samples, and "
+        "the balance of all tasks, are recorded",
         (),
-        verdict,
+        "recorded",
         remark,
     )
-
-
-def _together(found: tuple[Finding, ...]) -> Verdict:
-    return all_of([each.verdict or "inconclusive" for each in found])
-
-
-def _doubt_of_fall(results: Results) -> str:
-    return too_small(results, fewest(used(results)), TASKS_TO_FALL)

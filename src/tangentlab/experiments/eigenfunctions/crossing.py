@@ -8,36 +8,38 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from ...analysis import Estimate, Finding, Verdict, bootstrap, exactly
-from .measuring import fewest, nothing, too_small, used
+from ..stages.judging import too_few_tasks
+from .measuring import fewest, nothing, used
 from .results import Results
 
 NEAR = 200.0, 1000.0
 ON_MNIST = (
     "for LeNet the mean gap of the 4 tasks at each end has opposite signs, each beyond "
-    "2 standard errors, and the interval of the crossing meets 200 to 1,000"
+    "2 standard errors, and the bootstrap interval of the crossing meets 200 to 1,000"
 )
 
 _AT_AN_END = 4
 _ERRORS = 2.0
 
 
-def crosses(results: Results) -> tuple[tuple[Finding, ...], Verdict, str]:
+def crosses(results: Results) -> tuple[tuple[Finding, ...], str]:
     """Judge whether the curves cross, and where.
 
     Args:
         results: Of a run.
 
     Returns:
-        Findings, verdict and what to know of it. Same signs at both ends, each beyond
-        its standard error, refute a crossing; so does an interval elsewhere.
+        Findings with their verdicts, and why there are none. Same signs at both ends,
+        each beyond its standard error, refute a crossing; so does an interval
+        elsewhere.
     """
     use = used(results)
-    doubt = too_small(results, fewest(use), 2 * _AT_AN_END)
+    doubt = too_few_tasks(fewest(use), 2 * _AT_AN_END)
     shared = use.all(axis=0)
     gap = (results.linearized.accuracy - results.network.accuracy)[:, shared]
     index = results.index[shared]
     if doubt or len(index) < 2 * _AT_AN_END:
-        return (), "inconclusive", doubt or "the seeds share too few tasks"
+        return (), doubt or "the seeds share too few tasks"
     ends = [_end(gap[:, :_AT_AN_END]), _end(gap[:, -_AT_AN_END:])]
     signs = _signs(*ends)
     where = _crossing(gap, index)
@@ -50,7 +52,7 @@ def crosses(results: Results) -> tuple[tuple[Finding, ...], Verdict, str]:
         Finding(name, _interval(*end), signs, percent=True)
         for name, end in zip(names, ends, strict=True)
     ]
-    return (*findings, Finding("crossing", where, near)), near or signs, ""
+    return (*findings, Finding("crossing", where, near)), ""
 
 
 def crossing(

@@ -7,25 +7,28 @@ from ...analysis import (
     Estimate,
     Finding,
     Threshold,
-    all_of,
     bootstrap,
+    distance,
     kendall,
     mean,
     mean_gap,
+    over_draws,
     partial_spearman,
 )
-from ..stages.judging import estimate
+from ..stages.judging import estimate, too_few_tasks, with_verdict
 from .measuring import (
     NAMES,
     TASKS_TO_AGREE,
     TASKS_TO_FALL,
     TASKS_TO_LEAD,
     ZERO,
+    few_seeds,
     fewest,
+    held,
     index_of,
-    judged,
     nothing,
-    too_small,
+    too_few_to_agree,
+    too_few_to_fall,
     used,
 )
 from .results import Results
@@ -50,17 +53,17 @@ def trends(results: Results) -> tuple[Finding, ...]:
         results: Of a run.
 
     Returns:
-        Kendall's tau-b, network and linearization in turn, those of the network judged.
-        Steps by the loss of a batch, where there are some, come last and are not. Runs
-        that never reached the loss are ties at the maximum.
+        Kendall's tau-b, network and linearization in turn, those of the network to be
+        judged. Steps by the loss of a batch, where there are some, come last and are
+        not. Runs that never reached the loss are ties at the maximum.
     """
-    doubt = too_small(results, fewest(used(results)), TASKS_TO_FALL)
+    doubt = too_few_to_fall(results)
     found = {}
     for model, ended in zip(NAMES, results.pair, strict=True):
         names = [f"{model}, {name}" for name in _MEASURES]
         numbers = [_tau(results, getattr(ended, field)) for field in _MEASURES.values()]
         found[model] = (
-            judged(names, numbers, _GROWTH, doubt)
+            held(names, numbers, _GROWTH, doubt)
             if model == NAMES[0]
             else map(Finding, names, numbers)
         )
@@ -91,27 +94,25 @@ def grows(results: Results) -> Claim:
     Returns:
         The claim.
     """
-    found = trends(results)
-    network = found[: 2 * len(_MEASURES) : 2]
     use = used(results)
     never = [int((np.isinf(ended.iterations) & use).sum()) for ended in results.pair]
     remark = (
         f"ties at the maximum, never at the loss: {never[0]} of {int(use.sum())} runs "
         f"of the network, {never[1]} of the linearization"
     )
-    doubt = too_small(results, fewest(use), TASKS_TO_FALL)
-    return Claim(
+    claim = Claim(
         "D9",
         "Steps to a small loss and both distances grow with the index",
         "Kendall's τ-b of index and each of the three, for the network, above 0.8 with "
         f"all of its interval; at least {TASKS_TO_FALL} tasks; runs that never reach "
         "the loss, the mean of an epoch, are ties at the maximum; steps to a batch at "
         "that loss are reported beside",
-        found,
-        all_of([each.verdict or "inconclusive" for each in network]),
-        "; ".join(filter(None, [doubt, remark])),
+        trends(results),
+        "inconclusive",
+        remark,
         "τ above 0.8",
     )
+    return with_verdict(claim, too_few_to_fall(results), few=few_seeds(results))
 
 
 def keeps_signs(results: Results) -> Claim:
@@ -123,25 +124,33 @@ def keeps_signs(results: Results) -> Claim:
     Returns:
         The claim.
     """
-    overlaps = results.overlaps
-    number, distance = nothing(), nothing()
-    if min(map(len, overlaps)):
-        rows = overlaps[0] if len(overlaps) == 1 else [each.mean() for each in overlaps]
-        number, distance = bootstrap(mean, rows), bootstrap(_off, rows)
-    least = min(map(len, overlaps))
-    doubt = too_small(results, least, TASKS_TO_FALL)
-    (close,) = judged(["distance from 0.78"], [distance], _CLOSE, doubt)
-    return Claim(
+    least = min(map(len, results.overlaps))
+    doubt = too_few_tasks(least, TASKS_TO_FALL)
+    number = _mean_overlap(results) if least else nothing()
+    off = distance(number, PUBLISHED_OVERLAP)
+    claim = Claim(
         "D20",
         "Binarized eigenfunctions keep 0.78 of themselves",
         "the mean of ‖v‖₁/√n over eigenfunctions from index 1 on, up to 1,000 of them "
         "and as far as rounding resolves them, is within 0.02 of 0.78, with all of its "
         f"interval; at least {TASKS_TO_FALL} eigenfunctions",
-        (close, Finding("mean overlap", number)),
-        close.verdict or "inconclusive",
-        "; ".join(filter(None, [doubt, f"over {least:,} eigenfunctions"])),
+        (
+            *held(["distance from 0.78"], [off], _CLOSE, doubt),
+            Finding("mean overlap", number),
+        ),
+        "inconclusive",
+        f"over {least:,} eigenfunctions",
         "0.78 ± 0.02",
     )
+    return with_verdict(claim, doubt, few=few_seeds(results))
+
+
+def _mean_overlap(results: Results) -> Estimate:
+    """Over eigenfunctions for one seed, over seeds for several."""
+    overlaps = results.overlaps
+    if len(overlaps) == 1:
+        return bootstrap(mean, overlaps[0])
+    return over_draws([float(each.mean()) for each in overlaps])
 
 
 def converges_slower(results: Results) -> Claim:
@@ -158,19 +167,18 @@ def converges_slower(results: Results) -> Claim:
         np.log(np.maximum(ended.loss, _SMALLEST)) for ended in results.pair
     )
     ratio = estimate(mean_gap, use, linearized, network)
-    doubt = too_small(results, fewest(use), TASKS_TO_LEAD)
-    found = judged(["log loss ratio, linearization over network"], [ratio], ZERO, doubt)
-    return Claim(
+    doubt = too_few_tasks(fewest(use), TASKS_TO_LEAD)
+    claim = Claim(
         "D21",
         "Linearizations converge more slowly",
         "mean paired log ratio of training losses in the last epoch, linearization "
         "over network, above 0 with all of its interval; at least "
         f"{TASKS_TO_LEAD} tasks",
-        found,
-        found[0].verdict or "inconclusive",
-        doubt,
-        "log ratio above 0",
+        held(["log loss ratio, linearization over network"], [ratio], ZERO, doubt),
+        "inconclusive",
+        limit="log ratio above 0",
     )
+    return with_verdict(claim, doubt, few=few_seeds(results))
 
 
 def strays(results: Results) -> Claim:
@@ -182,14 +190,14 @@ def strays(results: Results) -> Claim:
     Returns:
         The claim.
     """
-    use, distance = used(results), results.network.distance
+    use, went = used(results), results.network.distance
     probabilities, logits, labels = (
-        _partial(results, use, gap, distance)
+        _partial(results, use, gap, went)
         for gap in (results.probability_gap, results.logit_gap, results.disagreement)
     )
-    doubt = too_small(results, int(use.sum()), TASKS_TO_AGREE)
-    found = judged(["partial ρ, probabilities"], [probabilities], ZERO, doubt)
-    return Claim(
+    doubt = too_few_to_agree(results)
+    found = held(["partial ρ, probabilities"], [probabilities], ZERO, doubt)
+    claim = Claim(
         "D46",
         "The linearization is closest where weights stay near initialization",
         "partial Spearman's ρ, given the logarithm of the index, of the distance the "
@@ -197,17 +205,13 @@ def strays(results: Results) -> Claim:
         "probabilities from the linearization's, above 0 with all of its interval; at "
         f"least {TASKS_TO_AGREE} tasks over all seeds",
         (*found, Finding("logits", logits), Finding("share of other labels", labels)),
-        found[0].verdict or "inconclusive",
-        doubt,
-        "partial ρ above 0",
+        "inconclusive",
+        limit="partial ρ above 0",
     )
+    return with_verdict(claim, doubt, few=few_seeds(results))
 
 
 def _partial(
-    results: Results, use: np.ndarray, gap: np.ndarray, distance: np.ndarray
+    results: Results, use: np.ndarray, gap: np.ndarray, went: np.ndarray
 ) -> Estimate:
-    return estimate(partial_spearman, use, gap, distance, index_of(results))
-
-
-def _off(overlaps: np.ndarray) -> np.ndarray:
-    return np.asarray(np.abs(mean(overlaps) - PUBLISHED_OVERLAP))
+    return estimate(partial_spearman, use, gap, went, index_of(results))

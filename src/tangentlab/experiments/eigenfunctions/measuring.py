@@ -6,13 +6,12 @@ from ...analysis import (
     Estimate,
     Finding,
     Threshold,
-    Verdict,
-    judge,
     mean_gap,
     partial_spearman,
     spearman,
 )
-from ..stages.judging import estimate, too_few
+from ...data.catalog import EMBEDDED
+from ..stages.judging import estimate, too_few_seeds, too_few_tasks
 from .results import Results
 
 NAMES = ("network", "linearization")
@@ -29,15 +28,14 @@ def falls(results: Results) -> tuple[Finding, ...]:
         results: Of a run.
 
     Returns:
-        Two findings, judged together.
+        Two findings.
     """
     use = used(results)
     estimates = [
         estimate(spearman, use, index_of(results), ended.accuracy)
         for ended in results.pair
     ]
-    doubt = too_small(results, fewest(use), TASKS_TO_FALL)
-    return judged(NAMES, estimates, FALL, doubt)
+    return held(NAMES, estimates, FALL, too_few_to_fall(results))
 
 
 def agreement(results: Results) -> tuple[Finding, Finding]:
@@ -47,14 +45,13 @@ def agreement(results: Results) -> tuple[Finding, Finding]:
         results: Of a run.
 
     Returns:
-        The partial one, judged, and the raw one.
+        The partial one, to be judged, and the raw one.
     """
     use = used(results)
     pair = [ended.accuracy for ended in results.pair]
     raw = estimate(spearman, use, *pair)
     partial = estimate(partial_spearman, use, *pair, index_of(results))
-    doubt = too_small(results, int(use.sum()), TASKS_TO_AGREE)
-    (found,) = judged(["partial"], [partial], ZERO, doubt)
+    (found,) = held(["partial"], [partial], ZERO, too_few_to_agree(results))
     return found, Finding("raw", raw)
 
 
@@ -70,49 +67,70 @@ def lead(results: Results) -> Finding:
     use = used(results, FIRST_TO_LEAD)
     network, linearized = (ended.accuracy for ended in results.pair)
     gap = estimate(mean_gap, use, linearized, network)
-    doubt = too_small(results, fewest(use), TASKS_TO_LEAD)
-    (found,) = judged(["linearization − network"], [gap], ZERO, doubt)
+    doubt = too_few_tasks(fewest(use), TASKS_TO_LEAD)
+    (found,) = held(["linearization − network"], [gap], ZERO, doubt)
     return found._replace(percent=True)
 
 
-def judged(
+def held(
     names: list[str] | tuple[str, ...],
     estimates: list[Estimate],
     threshold: Threshold,
     doubt: str,
 ) -> tuple[Finding, ...]:
-    """Compare the numbers of one claim with its threshold.
+    """Hold numbers of one claim against a threshold.
 
     Args:
         names: Of the numbers.
         estimates: The numbers.
         threshold: What they are compared with.
-        doubt: Why the run is too small to tell; empty if it is not.
+        doubt: Why there are too few tasks to tell; empty if there are enough.
 
     Returns:
-        A finding for each, without a verdict where there is doubt.
+        A finding for each, to be judged; not to be judged where there is doubt.
     """
-    verdicts: list[Verdict | None] = [None] * len(estimates)
-    if not doubt:
-        verdicts = [*judge(estimates, threshold.value, above=threshold.above)]
+    limit = None if doubt else threshold
     return tuple(
-        Finding(name, number, verdict, threshold=threshold if verdict else None)
-        for name, number, verdict in zip(names, estimates, verdicts, strict=True)
+        Finding(name, number, threshold=limit)
+        for name, number in zip(names, estimates, strict=True)
     )
 
 
-def too_small(results: Results, num_tasks: int, least: int) -> str:
-    """Why a run is too small to tell.
+def few_seeds(results: Results) -> str:
+    """Why there are too few seeds for a verdict.
 
     Args:
         results: Of a run.
-        num_tasks: How many tasks are of use.
-        least: How many are needed.
 
     Returns:
-        The reason; empty if it is not.
+        The reason; empty if there are enough.
     """
-    return too_few(results.model, len(results.seeds), num_tasks, least)
+    small = results.data == EMBEDDED
+    return too_few_seeds(results.model, len(results.seeds), small=small)
+
+
+def too_few_to_fall(results: Results) -> str:
+    """Why a rank correlation with the index cannot be told.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        The reason; empty if there are enough tasks of each seed.
+    """
+    return too_few_tasks(fewest(used(results)), TASKS_TO_FALL)
+
+
+def too_few_to_agree(results: Results) -> str:
+    """Why a partial rank correlation cannot be told.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        The reason; empty if there are enough tasks of all seeds together.
+    """
+    return too_few_tasks(int(used(results).sum()), TASKS_TO_AGREE)
 
 
 def used(results: Results, first: int = 1) -> np.ndarray:

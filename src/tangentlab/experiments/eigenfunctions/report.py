@@ -81,7 +81,7 @@ def _caption(results: Results) -> str:
             f"nothing about other initializations (--seeds 5 does). {left_out}"
         )
     return (
-        "Numbers are means over seeds, intervals 95 % bootstrap intervals over "
+        "Numbers are means over seeds, intervals Student's 95 % intervals over "
         f"{len(results.seeds)} seeds. {left_out}"
     )
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ...analysis import Claim, Estimate, Finding, Threshold, bootstrap, exactly, mean
+from ...analysis import Claim, Estimate, Finding, Threshold, exactly, over_draws
 from ...store import Run
 from ..stages.judging import with_verdict
 from ..stages.scaling import digits
@@ -169,9 +169,7 @@ def _exponent(results: Results) -> Claim:
                 _worst(results.flow),
                 threshold=_SOLVED,
             ),
-            Finding(
-                "exp(−tK), error", bootstrap(mean, results.summed), threshold=_WRONG
-            ),
+            Finding("exp(−tK), error", over_draws(results.summed), threshold=_WRONG),
         ),
         "inconclusive",
         limit="log₁₀ error below −6, error above 0.1",

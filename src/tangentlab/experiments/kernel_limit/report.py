@@ -28,7 +28,7 @@ def report(run: Run) -> Report:
         console_table=_table(results),
         highlights=_highlights(results),
         claims=claims(results),
-        claims_caption="Intervals are 95 % bootstrap intervals over initializations; "
+        claims_caption="Intervals are Student's 95 % intervals over initializations; "
         "errors of formulas are exact numbers.",
     )
 

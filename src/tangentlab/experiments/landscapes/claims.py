@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ...analysis import Claim, Finding, exactly
+from ...analysis import Claim, Finding, bootstrap, exactly, mean
 from ...store import Run
-from ..stages.findings import judged, over_draws, verdict_of
+from ..stages.findings import held_against
+from ..stages.judging import with_verdict
 
 _MOVED = 1e-12
 _REACHED = 1e-6
@@ -88,23 +89,25 @@ def _bad_minimum(measured: Measured) -> Claim:
     negative = measured.starts < 0
     moved = np.abs(measured.ends - measured.starts)[negative].max(initial=0.0)
     missed = np.abs(measured.ends - 1)[~negative].max(initial=0.0)
-    stuck = over_draws((measured.ends < 0.5).astype(float).tolist())
+    stuck = bootstrap(mean, measured.ends < 0.5)
     findings = (
-        judged("largest move from w₀ < 0", exactly(moved), _MOVED, above=False),
-        judged("farthest from 1 of w₀ > 0", exactly(missed), _REACHED, above=False),
+        held_against("largest move from w₀ < 0", exactly(moved), _MOVED, above=False),
+        held_against(
+            "farthest from 1 of w₀ > 0", exactly(missed), _REACHED, above=False
+        ),
         Finding("share stuck", stuck),
     )
     both = negative.any() and not negative.all()
-    return Claim(
+    claim = Claim(
         "D40",
         "One ReLU unit has a flat minimum that is not global, and descent stays in it",
         "from w₀ < 0 gradient descent moves by less than 1e-12; from w₀ > 0 it ends "
         "within 1e-6 of the global minimum",
         findings,
-        verdict_of(findings) if both else "inconclusive",
-        "" if both else "all starts are of one sign",
-        "no move from w₀ < 0",
+        "inconclusive",
+        limit="no move from w₀ < 0",
     )
+    return with_verdict(claim, "" if both else "all starts are of one sign")
 
 
 def _saddles(measured: Measured) -> Claim:
@@ -113,17 +116,17 @@ def _saddles(measured: Measured) -> Claim:
     off = np.abs(two - np.array([[-1.0, 1.0]])).max(initial=0.0)
     curved = np.abs(deeper).max(initial=0.0)
     findings = [
-        judged("depth 2, distance from ±1", exactly(off), _ZERO, above=False),
-        judged("deeper, largest curvature", exactly(curved), _ZERO, above=False),
+        held_against("depth 2, distance from ±1", exactly(off), _ZERO, above=False),
+        held_against("deeper, largest curvature", exactly(curved), _ZERO, above=False),
     ]
     done = measured.converged
     remark = f"{done.sum()} of {done.size} descents of networks converged"
     if done.any():
         excess = measured.excess[done].max()
         name = "largest excess of a converged descent"
-        findings.append(judged(name, exactly(excess), _REACHED, above=False))
+        findings.append(held_against(name, exactly(excess), _REACHED, above=False))
     complete = len(two) and len(deeper) and done.any()
-    return Claim(
+    claim = Claim(
         "D41",
         "Deep linear networks have a saddle at 0, without curvature from depth 3 on, "
         "and no bad minimum",
@@ -131,7 +134,8 @@ def _saddles(measured: Measured) -> Claim:
         "1e-10; every converged descent ends within 1e-6 of the global minimum, "
         "relative to it",
         tuple(findings),
-        verdict_of(findings) if complete else "inconclusive",
-        remark if complete else f"depths 2 and above are needed; {remark}",
+        "inconclusive",
+        remark,
         "curvature 0 from depth 3 on",
     )
+    return with_verdict(claim, "" if complete else "depths 2 and above are needed")

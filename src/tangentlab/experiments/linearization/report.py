@@ -36,7 +36,7 @@ def report(run: Run) -> Report:
             ),
         ),
         claims=claims(results),
-        claims_caption="Slopes have 95 % bootstrap intervals over initializations, "
+        claims_caption="Slopes have Student's 95 % intervals over initializations, "
         "rates those of Clopper and Pearson; other numbers are exact.",
     )
 

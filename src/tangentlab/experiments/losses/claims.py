@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ...analysis import Claim, Finding, Threshold, bootstrap, mean
+from ...analysis import Claim, Finding, Threshold, over_draws
 from ...store import Run
 from ..stages.judging import with_verdict
 from ..stages.scaling import digits
@@ -87,8 +87,8 @@ def claims(results: Results) -> tuple[Claim, ...]:
     Returns:
         The claim with its verdict.
     """
-    rate = bootstrap(mean, growth_rates(results))
-    turned = bootstrap(mean, results.to_margin[:, -1])
+    rate = over_draws(growth_rates(results))
+    turned = over_draws(results.to_margin[:, -1])
     settled = [digits(float(each)) for each in results.square_distance[:, -1]]
     low, high = _RATE
     claim = Claim(
@@ -103,7 +103,7 @@ def claims(results: Results) -> tuple[Claim, ...]:
             Finding("cosine", turned, threshold=Threshold(_TURNED, above=True)),
             Finding(
                 "square loss, log₁₀ of the distance",
-                bootstrap(mean, settled),
+                over_draws(settled),
                 threshold=Threshold(_SETTLED, above=False),
             ),
         ),

@@ -59,7 +59,7 @@ def report(run: Run) -> Report:
             ),
         ),
         claims=claims(results),
-        claims_caption="Intervals are 95 % bootstrap intervals over initializations.",
+        claims_caption="Intervals are Student's 95 % intervals over initializations.",
     )
 
 

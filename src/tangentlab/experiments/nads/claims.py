@@ -6,18 +6,19 @@ from ...analysis import (
     Claim,
     Finding,
     Threshold,
-    bootstrap,
-    exactly,
     kendall,
-    mean,
+    over_draws,
 )
-from ..stages.judging import estimate, too_few, with_verdict
+from ...data.catalog import EMBEDDED
+from ..stages.judging import estimate, too_few_seeds, too_few_tasks, with_verdict
+from .computing import GAUSSIAN
 from .finding import LEADING
 from .results import Learned, Results
 
 _OVERLAP = Threshold(0.5, above=True)
 _FALL = Threshold(-0.8, above=False)
 _LEAST_INDICES = 16
+_PAPER_PIXELS = 32 * 32
 _MODELS = ("network", "linearization")
 
 
@@ -54,10 +55,8 @@ def rank_of(results: Results, learned: Learned) -> np.ndarray:
 
 def _similar(results: Results) -> Claim:
     overlap, d = results.found.overlap, results.found.energies.shape[1]
-    several = len(overlap) > 1
-    found = bootstrap(mean, overlap) if several else exactly(float(overlap[0]))
-    doubt = too_few(results.model, len(overlap), d, LEADING + 1)
-    if not several:
+    doubt = too_few_tasks(d, LEADING + 1)
+    if len(overlap) == 1:
         doubt = doubt or "one seed gives no interval over initializations"
     num = results.found.squared_cosines.shape[1]
     return with_verdict(
@@ -67,12 +66,13 @@ def _similar(results: Results) -> Claim:
             f"mean squared cosine of the principal angles between the {num} leading "
             "directions at the origin and on average above 0.5, with all of its "
             "interval over seeds",
-            (Finding("overlap", found, threshold=_OVERLAP),),
+            (Finding("overlap", over_draws(overlap), threshold=_OVERLAP),),
             "inconclusive",
             f"random subspaces have {num / d:.2g}",
             "overlap above 0.5",
         ),
         doubt,
+        few=_few_seeds(results),
     )
 
 
@@ -83,8 +83,7 @@ def _falls(results: Results, learned: Learned) -> Claim:
         Finding(model, estimate(kendall, use, rank, accuracy), threshold=_FALL)
         for model, accuracy in zip(_MODELS, pair, strict=True)
     )
-    num = int(use.sum(axis=1).min())
-    doubt = too_few(results.model, len(results.seeds), num, _LEAST_INDICES)
+    doubt = too_few_tasks(int(use.sum(axis=1).min()), _LEAST_INDICES)
     unseen = int((~learned.resolved).sum())
     remark = ""
     if unseen:
@@ -104,4 +103,12 @@ def _falls(results: Results, learned: Learned) -> Claim:
             "τ_b below −0.8",
         ),
         doubt,
+        few=_few_seeds(results),
     )
+
+
+def _few_seeds(results: Results) -> str:
+    made_up = results.data == GAUSSIAN
+    smaller = results.found.energies.shape[1] < _PAPER_PIXELS
+    small = results.data == EMBEDDED or (made_up and smaller)
+    return too_few_seeds(results.model, len(results.seeds), small=small)

@@ -70,7 +70,7 @@ def _caption(results: Results) -> str:
             "With one seed intervals are 95 % bootstrap intervals over directions, and "
             "say nothing about other initializations (--seeds 5 does)."
         )
-    return f"Intervals are 95 % bootstrap intervals over {len(results.seeds)} seeds."
+    return f"Intervals are Student's 95 % intervals over {len(results.seeds)} seeds."
 
 
 def _highlights(results: Results, judged: tuple[Claim, ...]) -> tuple[Highlight, ...]:

@@ -4,7 +4,8 @@ import numpy as np
 from jaxtyping import Float
 
 from ...analysis import Claim, Estimate, Finding, Threshold, mean, mean_gap
-from ..stages.judging import estimate, too_few, with_verdict
+from ...data.catalog import EMBEDDED
+from ..stages.judging import estimate, too_few_seeds, too_few_tasks, with_verdict
 from .results import Results, agreement
 
 _TASKS = 5
@@ -21,11 +22,12 @@ def claims(results: Results) -> tuple[Claim, ...]:
     Returns:
         The claims with their verdicts.
     """
-    num = int(results.usable.sum(axis=1).min())
-    doubt = too_few(results.model, len(results.seeds), num, _TASKS)
+    small = results.data == EMBEDDED
+    few = too_few_seeds(results.model, len(results.seeds), small=small)
+    doubt = too_few_tasks(int(results.usable.sum(axis=1).min()), _TASKS)
     return (
-        with_verdict(_faster(results), doubt),
-        with_verdict(_overfits(results), doubt),
+        with_verdict(_faster(results), doubt, few=few),
+        with_verdict(_overfits(results), doubt, few=few),
     )
 
 

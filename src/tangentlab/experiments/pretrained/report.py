@@ -61,7 +61,7 @@ def _caption(results: Results) -> str:
             "nothing about other initializations (--seeds 5 does)."
         )
     return (
-        "Numbers are means over seeds, intervals 95 % bootstrap intervals over "
+        "Numbers are means over seeds, intervals Student's 95 % intervals over "
         f"{len(results.seeds)} seeds."
     )
 

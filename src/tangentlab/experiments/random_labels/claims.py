@@ -5,9 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ...analysis import Claim, exactly, kendall
+from ...analysis import Claim, exactly, kendall, over_draws
 from ...store import Run
-from ..stages.findings import few_draws, judged, over_draws, verdict_of
+from ..stages.findings import few_draws, held_against
+from ..stages.judging import with_verdict
 from .computing import SPOILED
 
 
@@ -89,28 +90,27 @@ def _fits(measured: Measured) -> Claim:
     num, seeds = len(measured.shares), len(measured.fitted)
     errors = measured.train_error
     findings = [
-        judged("largest training error", exactly(errors.max()), 1e-9, above=False)
+        held_against("largest training error", exactly(errors.max()), 1e-9, above=False)
     ]
     by_share = measured.fitted[:, :num]
     late = int(np.isinf(by_share).sum())
     if not late:
-        ratio = over_draws(measured.slowdown[:, -1].tolist())
+        ratio = over_draws(measured.slowdown[:, -1])
         shares = np.array(measured.shares)
         rise = [float(kendall(shares, row)) for row in by_share]
         findings += [
-            judged("time, random over true", ratio, 1.0, above=True),
-            judged("τ of share and time", over_draws(rise), 0.0, above=True),
+            held_against("time, random over true", ratio, 1.0, above=True),
+            held_against("τ of share and time", over_draws(rise), 0.0, above=True),
         ]
-    remark = f"{late} runs did not fit in time" if late else few_draws(seeds)
-    verdict = verdict_of(findings, seeds)
-    return Claim(
+    claim = Claim(
         "D39",
         "Random labels are fitted too, only later",
         "training error 0 for all labels and images; epochs to fit random labels over "
         "those for true ones above 1, and Kendall's τ of share and epochs above 0, "
         "with all of their intervals over seeds",
         tuple(findings),
-        "inconclusive" if late else verdict,
-        remark,
-        "error 0, time ratio above 1",
+        "inconclusive",
+        limit="error 0, time ratio above 1",
     )
+    doubt = f"{late} runs did not fit in time" if late else ""
+    return with_verdict(claim, doubt, few=few_draws(seeds))

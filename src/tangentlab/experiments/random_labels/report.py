@@ -44,7 +44,7 @@ def report(run: Run) -> Report:
             Highlight(f"{errors[random]:.1%}", "test error after random labels"),
         ),
         claims=claims(measured),
-        claims_caption="Intervals are 95 % bootstrap intervals over "
+        claims_caption="Intervals are Student's 95 % intervals over "
         f"{run.config.seeds} initializations, on the same samples.",
     )
 

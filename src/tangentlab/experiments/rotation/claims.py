@@ -4,7 +4,8 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ...analysis import Claim, Estimate, Finding, Threshold, bootstrap, mean
-from ..stages.judging import too_few, with_verdict
+from ...data.catalog import EMBEDDED
+from ..stages.judging import too_few_seeds, too_few_tasks, with_verdict
 from .results import Results
 
 _TOP = 0.05
@@ -21,8 +22,6 @@ def claims(results: Results) -> tuple[Claim, ...]:
         The claim with its verdict.
     """
     use = results.used
-    num = int(use.sum())
-    doubt = too_few(results.model, len(results.seeds), num, _TASKS)
     # At most, not below: one of twenty is in the top 5 %.
     limit = Threshold(float(np.nextafter(_TOP, 1)), above=False)
     found = {
@@ -41,7 +40,9 @@ def claims(results: Results) -> tuple[Claim, ...]:
         _scores(results, use),
         "largest share at most 0.05",
     )
-    return (with_verdict(claim, doubt),)
+    small = results.data == EMBEDDED
+    few = too_few_seeds(results.model, len(results.seeds), small=small)
+    return (with_verdict(claim, too_few_tasks(int(use.sum()), _TASKS), few=few),)
 
 
 def _largest(shares: Float[np.ndarray, "s t"], use: Bool[np.ndarray, " t"]) -> Estimate:

@@ -6,8 +6,9 @@ fixed before any run.
 
 import numpy as np
 
-from ...analysis import Claim, Estimate, Finding, Threshold, judge, mean, mean_gap
-from ..stages.judging import estimate, too_few
+from ...analysis import Claim, Estimate, Finding, Threshold, mean, mean_gap
+from ...data.catalog import EMBEDDED
+from ..stages.judging import estimate, too_few_seeds, too_few_tasks, with_verdict
 from .results import Results
 from .sources import SOURCES
 
@@ -28,35 +29,31 @@ def claims(results: Results) -> tuple[Claim, ...]:
         E12 alone.
     """
     use = counted(results)
-    doubt = too_few(
-        results.model, len(results.seeds), int(use.sum(axis=1).min()), _LEAST_TASKS
-    )
+    doubt = too_few_tasks(int(use.sum(axis=1).min()), _LEAST_TASKS)
+    small = results.data == EMBEDDED
+    few = too_few_seeds(results.model, len(results.seeds), small=small)
     findings = [
         Finding(f"labels of {name}", advantage(results, place), percent=True)
         for place, name in enumerate(results.names)
     ]
     at = SOURCES.index("seed")
-    if not doubt:
-        (verdict,) = judge([findings[at].estimate], 0.0, above=True)
-        findings[at] = findings[at]._replace(verdict=verdict, threshold=_AHEAD)
-    judged = findings.pop(at)
+    judged = findings.pop(at)._replace(threshold=None if doubt else _AHEAD)
     own = SOURCES.index("own")
     lost = estimate(mean_gap, use, results.advantage[:, own], results.advantage[:, at])
     extra = Finding("its own less another initialization's", lost, percent=True)
-    return (
-        Claim(
-            "E12",
-            "The linearization is ahead without labels from its own kernel",
-            "the mean paired lead of the linearization over the network, on indices "
-            f"from {FIRST} on that every source has, is above 0 with all of its "
-            "interval when labels come from another initialization's kernel; at least "
-            f"{_LEAST_TASKS} indices",
-            (judged, *findings, extra),
-            judged.verdict or "inconclusive",
-            doubt or _agreement(results),
-            "lead above 0",
-        ),
+    claim = Claim(
+        "E12",
+        "The linearization is ahead without labels from its own kernel",
+        "the mean paired lead of the linearization over the network, on indices "
+        f"from {FIRST} on that every source has, is above 0 with all of its "
+        "interval when labels come from another initialization's kernel; at least "
+        f"{_LEAST_TASKS} indices",
+        (judged, *findings, extra),
+        "inconclusive",
+        "" if doubt else _agreement(results),
+        "lead above 0",
     )
+    return (with_verdict(claim, doubt, few=few),)
 
 
 def advantage(results: Results, place: int) -> Estimate:

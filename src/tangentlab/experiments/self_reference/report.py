@@ -60,11 +60,12 @@ def _summary(results: Results) -> str:
 
 
 def _caption(results: Results) -> str:
-    over = "indices" if len(results.seeds) == 1 else f"{len(results.seeds)} seeds"
+    kind = f"Student's 95 % intervals over {len(results.seeds)} seeds"
+    if len(results.seeds) == 1:
+        kind = "95 % bootstrap intervals over indices"
     return (
-        f"Intervals are 95 % bootstrap intervals over {over}. Indices below {FIRST}, "
-        "and those that are degenerate or below the resolution with any source, are "
-        "left out with all."
+        f"Intervals are {kind}. Indices below {FIRST}, and those that are degenerate "
+        "or below the resolution with any source, are left out with all."
     )
 
 

@@ -15,14 +15,12 @@ from ...analysis import (
     Estimate,
     Finding,
     Threshold,
-    all_of,
     bootstrap,
     exactly,
-    judge,
-    mean,
+    over_draws,
 )
-from ..stages.findings import verdict_of
-from ..stages.judging import too_few
+from ...data.catalog import EMBEDDED
+from ..stages.judging import too_few_seeds, verdict_of, with_verdict
 from .results import Results
 
 _AHEAD = Threshold(0.0, above=True)
@@ -52,27 +50,30 @@ def _ahead(results: Results) -> Claim:
     }
     if results.long is not None:
         rivals[f"over {results.epochs[1]:,} epochs"] = results.long
-    gaps = [_over_draws((network - rival)[usable]) for rival in rivals.values()]
-    doubt = _doubt(results, int(usable.sum()))
-    if results.long is None and not doubt:
+    doubt, num_draws = "", int(usable.sum())
+    if num_draws < 2:
+        doubt = f"{num_draws} draw of use, an interval needs several"
+    elif results.long is None:
         doubt = "there is no longer run of the linearization"
-    verdicts = (
-        judge(gaps, _AHEAD.value, above=True) if not doubt else [None] * len(gaps)
-    )
+    limit = None if doubt else _AHEAD
     findings = tuple(
-        Finding(name, gap, verdict, True, _AHEAD if verdict else None)
-        for name, gap, verdict in zip(rivals, gaps, verdicts, strict=True)
+        Finding(name, _lead((network - rival)[usable]), None, True, limit)
+        for name, rival in rivals.items()
     )
-    return Claim(
+    told = f"{results.sizes[-1]:,} training samples, {results.epochs[0]} epochs"
+    claim = Claim(
         "D6",
         f"The network is ahead on {results.tasks[0]} at the largest size",
         "mean paired gap in accuracy above 0 with all of its interval, against the "
         "linearization, its best epoch on the test samples, and a longer run of it",
         findings,
-        all_of([each.verdict or "inconclusive" for each in findings]),
-        doubt or f"{results.sizes[-1]:,} training samples, {results.epochs[0]} epochs",
+        "inconclusive",
+        "" if doubt else told,
         "each gap above 0",
     )
+    small = results.data == EMBEDDED
+    few = too_few_seeds(results.model, num_draws, small=small)
+    return with_verdict(claim, doubt, few=few)
 
 
 def _depends(results: Results) -> Claim:
@@ -172,13 +173,7 @@ def _signs(results: Results) -> str:
     return f"lead of the network on {results.tasks[0]}: {', '.join(shown)}"
 
 
-def _over_draws(values: np.ndarray) -> Estimate:
+def _lead(values: np.ndarray) -> Estimate:
     if not len(values):
         return Estimate(np.nan, np.nan, np.nan, np.empty(0))
-    return bootstrap(mean, values)
-
-
-def _doubt(results: Results, num_draws: int) -> str:
-    if num_draws < 2:
-        return f"{num_draws} draw of use, an interval needs several"
-    return too_few(results.model, num_draws, num_draws, 0)
+    return over_draws(values)

@@ -32,8 +32,9 @@ def report(run: Run) -> Report:
         highlights=_highlights(results),
         claims=judged,
         claims_caption=(
-            f"Intervals are 95 % bootstrap intervals over {len(results.seeds)} draws "
-            "of initialization and training samples, on the same test samples."
+            "Intervals of leads are Student's 95 % intervals, those of spreads are "
+            f"bootstrap intervals, over {len(results.seeds)} draws of initialization "
+            "and training samples, on the same test samples."
         ),
     )
 

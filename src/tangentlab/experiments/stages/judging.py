@@ -1,8 +1,12 @@
-"""From numbers per seed and task to estimates: what experiments' claims share.
+"""From numbers per seed and task to estimates and verdicts: what claims share.
 
 With one seed intervals are over tasks: they say what other tasks would have given, and
-nothing about other initializations. With several they are over seeds.
+nothing about other initializations. So they decide nothing but on data that come with
+the package, or are made up, which show that the machinery works. With several seeds
+they are Student's intervals over seeds.
 """
+
+from collections.abc import Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float
@@ -11,12 +15,14 @@ from ...analysis import (
     Claim,
     Estimate,
     Finding,
+    Verdict,
+    all_of,
     bootstrap,
-    judge,
-    mean,
+    judge_together,
+    left_open,
+    over_draws,
 )
 from ...analysis.resampling import Statistic
-from .findings import verdict_of
 
 _LEAST_SEEDS = 5
 _LEAST_SEEDS_RESNET = 3
@@ -44,64 +50,90 @@ def estimate(
         return Estimate(np.nan, np.nan, np.nan, np.empty(0))
     if len(chosen) == 1:
         return bootstrap(statistic, *chosen[0])
-    return bootstrap(mean, [float(statistic(*each)) for each in chosen])
+    return over_draws([float(statistic(*each)) for each in chosen])
 
 
-def too_few(model: str, num_seeds: int, num_tasks: int, least_tasks: int) -> str:
-    """Why a run is too small to tell.
+def too_few_tasks(num_tasks: int, least: int) -> str:
+    """Why a run has too few tasks to tell.
 
     Args:
-        model: Name of the network.
-        num_seeds: Seeds there are.
         num_tasks: Tasks of use there are, for each seed.
-        least_tasks: That are needed.
-
-    Returns:
-        The reason; empty if it is not too small.
-    """
-    if num_tasks < least_tasks:
-        return f"{num_tasks} tasks of use, at least {least_tasks} are needed"
-    return too_few_seeds(model, num_seeds) if num_seeds > 1 else ""
-
-
-def too_few_seeds(model: str, num_seeds: int) -> str:
-    """Why an interval over seeds says too little.
-
-    Args:
-        model: Name of the network.
-        num_seeds: Seeds there are.
+        least: That are needed.
 
     Returns:
         The reason; empty if there are enough.
     """
+    if num_tasks >= least:
+        return ""
+    return f"{num_tasks} tasks of use, at least {least} are needed"
+
+
+def too_few_seeds(model: str, num_seeds: int, *, small: bool) -> str:
+    """Why a run has too few seeds for a verdict, whatever its numbers say.
+
+    Args:
+        model: Name of the network.
+        num_seeds: Seeds there are.
+        small: Its data come with the package, or are made up: one seed may decide.
+
+    Returns:
+        The reason; empty if there are enough.
+    """
+    if small and num_seeds == 1:
+        return ""
     resnet = model.lower().startswith("resnet")
-    least = _LEAST_SEEDS_RESNET if resnet else _LEAST_SEEDS
+    return fewer_seeds(num_seeds, _LEAST_SEEDS_RESNET if resnet else _LEAST_SEEDS)
+
+
+def fewer_seeds(num_seeds: int, least: int) -> str:
+    """That there are fewer seeds than a verdict takes.
+
+    Args:
+        num_seeds: Seeds there are.
+        least: That it takes.
+
+    Returns:
+        Such as `one seed, a verdict takes 5`; empty if there are enough.
+    """
     if num_seeds >= least:
         return ""
     count = f"{num_seeds} seeds" if num_seeds > 1 else "one seed"
-    return f"{count}, an interval over seeds needs at least {least}"
+    return f"{count}, a verdict takes {least}"
 
 
-def with_verdict(claim: Claim, doubt: str = "") -> Claim:
-    """Judge a claim by those of its findings that have a threshold.
+def with_verdict(
+    claim: Claim, doubt: str = "", *, part: str = "", few: str = ""
+) -> Claim:
+    """Judge a claim by its findings, those with a threshold by Holm's procedure.
 
     Args:
         claim: With findings that are not judged yet; its verdict is not looked at.
         doubt: Why nothing can be said; empty where something can.
+        part: Why part of it cannot be told, so that it is not confirmed.
+        few: Why numbers are too few for a verdict: findings have one, the claim has
+            none.
 
     Returns:
         The claim with a verdict for each of these findings and for all of them.
     """
-    remark = "; ".join(filter(None, [doubt, claim.remark]))
-    if doubt:
-        return claim._replace(verdict="inconclusive", remark=remark)
-    findings = tuple(_judged(finding) for finding in claim.findings)
-    return claim._replace(findings=findings, verdict=verdict_of(findings))
+    remark = "; ".join(filter(None, [doubt or part, claim.remark]))
+    claim = claim._replace(verdict="inconclusive", remark=remark)
+    if not doubt:
+        findings = tuple(judge_together(claim.findings))
+        verdict = verdict_of(findings)
+        if part and verdict == "confirmed":
+            verdict = "inconclusive"
+        claim = claim._replace(findings=findings, verdict=verdict)
+    return left_open(claim, few)
 
 
-def _judged(finding: Finding) -> Finding:
-    if finding.threshold is None:
-        return finding
-    value, above = finding.threshold
-    (verdict,) = judge([finding.estimate], value, above=above)
-    return finding._replace(verdict=verdict)
+def verdict_of(findings: Sequence[Finding]) -> Verdict:
+    """What all judged findings of a claim say together.
+
+    Args:
+        findings: Those without a verdict are reported only.
+
+    Returns:
+        `confirmed` if all are, `refuted` if one is, `inconclusive` else.
+    """
+    return all_of([each.verdict for each in findings if each.verdict is not None])

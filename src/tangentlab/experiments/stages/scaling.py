@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Float
 
-from ...analysis import Estimate, bootstrap, mean
+from ...analysis import Estimate, over_draws
 
 
 def slopes(
@@ -39,7 +39,7 @@ def slope(
     *,
     correction: float | None = None,
 ) -> Estimate:
-    """The mean exponent with its 95 % bootstrap interval over rows.
+    """The mean exponent with its 95 % interval over rows, Student's.
 
     Args:
         x: As in `slopes`.
@@ -52,7 +52,7 @@ def slope(
     found = slopes(x, values, correction=correction)
     if np.isnan(found).any():
         return Estimate(np.nan, np.nan, np.nan, np.empty(0))
-    return bootstrap(mean, found)
+    return over_draws(found)
 
 
 def digits(error: float) -> float:

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from ...analysis import Claim
+from ...analysis import Claim, over_draws
 from ...store import Run
 from ...theory import polynomial_complexity_limit
-from ..stages.findings import few_draws, judged, over_draws, verdict_of
+from ..stages.findings import few_draws, held_against
+from ..stages.judging import with_verdict
 
 _NOT_LEARNED, _LEARNED = 0.9, 0.1
 _RANK = 1e-12
@@ -63,13 +64,12 @@ def claims(measured: Measured) -> tuple[Claim, ...]:
 
 
 def _bias(measured: Measured) -> Claim:
-    without, with_it = (measured.errors[:, i, 1].tolist() for i in (0, 1))
+    without, with_it = (measured.errors[:, i, 1] for i in (0, 1))
     findings = (
-        judged("error without", over_draws(without), _NOT_LEARNED, above=True),
-        judged("error with", over_draws(with_it), _LEARNED, above=False),
+        held_against("error without", over_draws(without), _NOT_LEARNED, above=True),
+        held_against("error with", over_draws(with_it), _LEARNED, above=False),
     )
-    draws = len(without)
-    return Claim(
+    claim = Claim(
         "D42",
         "The first-layer ReLU kernel is universal with a constant coordinate, and not "
         "without",
@@ -77,49 +77,49 @@ def _bias(measured: Measured) -> Claim:
         "without the constant coordinate, below 0.1 with it, with all of their "
         "intervals over draws",
         findings,
-        verdict_of(findings, draws),
-        few_draws(draws),
-        "above 0.9 without, below 0.1 with",
+        "inconclusive",
+        limit="above 0.9 without, below 0.1 with",
     )
+    return with_verdict(claim, few=few_draws(len(without)))
 
 
 def _rank(measured: Measured) -> Claim:
     second, third = (measured.line[:, 0, i] for i in (1, 2))
     findings = (
-        judged("third singular value", over_draws(third.tolist()), _RANK, above=False),
-        judged("second", over_draws(second.tolist()), _RANK, above=True),
+        held_against("third singular value", over_draws(third), _RANK, above=False),
+        held_against("second", over_draws(second), _RANK, above=True),
     )
-    draws = len(third)
-    return Claim(
+    claim = Claim(
         "D43",
         "On the line, without a bias, the kernel of both layers has rank 2",
         "over the first singular value, the third is below 1e-12 and the second is not",
         findings,
-        verdict_of(findings, draws),
-        few_draws(draws) or f"the third is {third.max():.0e} of the first at most",
+        "inconclusive",
+        f"the third is {third.max():.0e} of the first at most",
         "third below 1e-12",
     )
+    return with_verdict(claim, few=few_draws(len(third)))
 
 
 def _polynomials(measured: Measured) -> Claim:
-    findings, draws = [], len(measured.costs)
+    findings = []
     for column, power in enumerate(measured.powers):
         half, whole = (measured.costs[:, row, column] ** 2 for row in (-2, -1))
-        growth = over_draws((whole / half - 1).tolist())
-        cost = over_draws(measured.costs[:, -1, column].tolist())
+        growth = over_draws(whole / half - 1)
+        cost = over_draws(measured.costs[:, -1, column])
         limit = polynomial_complexity_limit(power)
         name = f"degree {power}, growth"
         findings += [
-            judged(name, growth, _GROWTH, above=False, percent=True),
-            judged(f"degree {power}, root", cost, limit, above=False),
+            held_against(name, growth, _GROWTH, above=False, percent=True),
+            held_against(f"degree {power}, root", cost, limit, above=False),
         ]
-    return Claim(
+    claim = Claim(
         "D44",
         "Polynomial targets cost a bounded norm, however many samples there are",
         "Yᵀ H⁻¹ Y grows by less than 5 % from half of the samples to all of them, and "
         "its root stays below 3 p for degree p, with all of their intervals",
         tuple(findings),
-        verdict_of(findings, draws),
-        few_draws(draws),
-        "growth below 5 %, root below 3 p",
+        "inconclusive",
+        limit="growth below 5 %, root below 3 p",
     )
+    return with_verdict(claim, few=few_draws(len(measured.costs)))

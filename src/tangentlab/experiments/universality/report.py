@@ -53,7 +53,7 @@ def report(run: Run) -> Report:
             else Highlight("more than 2", "features of the kernel on the line"),
         ),
         claims=claims(measured),
-        claims_caption="Intervals are 95 % bootstrap intervals over "
+        claims_caption="Intervals are Student's 95 % intervals over "
         f"{run.config.draws} draws of all samples.",
     )
 

@@ -16,7 +16,7 @@ from .multiplier_figure import multiplier_section
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_CAPTION = "Intervals are 95 % bootstrap intervals over initializations."
+_CAPTION = "Intervals are Student's 95 % intervals over initializations."
 
 
 def report(run: Run) -> Report:
