@@ -2,10 +2,14 @@
 
 import csv
 import io
+import json
 
 import pytest
 
-from tangentlab.claims import Run, verify
+from tangentlab.analysis import left_open
+from tangentlab.claims import Run, verify, write_numbers
+from tangentlab.claims.doubting import by_numbers, told_by
+from tangentlab.claims.tables import run_line
 from tangentlab.claims.writing import files_of
 from tests.claims.toy import toss
 
@@ -97,10 +101,41 @@ def test_what_was_left_out_is_named_once(plan, tmp_path):
 def test_runs_that_hold_only_alone_are_told_in_tables_too(plan, tmp_path, monkeypatch):
     plan(toss("D1"), toss("D1", model="lenet"))
     monkeypatch.setattr(
-        "tangentlab.claims.joining.judge",
-        lambda estimates, *args, **options: ["inconclusive"] * len(estimates),
+        "tangentlab.claims.joining.judge_together",
+        lambda findings: [each._replace(verdict="inconclusive") for each in findings],
     )
     found = of(verify("smoke", tmp_path), "D1")
     assert found.standing == "inconclusive" and found.claim is not None
     assert found.doubt.startswith("MLP on coins and LeNet on coins each alone would ")
     assert found.claim.remark == f"{found.doubt}; so it is"
+
+
+def test_a_run_with_too_few_initializations_does_not_say_confirmed(plan, tmp_path):
+    plan(toss("D1", "D47", seeds=4)._replace(least_seeds=5), toss("D2", data="dice"))
+    done = verify("smoke", tmp_path / "there")
+    few, enough = done.runs
+    assert ": D1 inconclusive, D47 recorded (" in run_line(few, 1, 2)
+    assert ": D2 confirmed (" in run_line(enough, 2, 2)
+    file, *_ = write_numbers(done, tmp_path / "numbers")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    first, *_, last = (line for line in lines if "claim" in line)
+    assert (first["claim"], first["verdict"]) == ("D1", "inconclusive")
+    assert first["remark"] == (
+        "4 seeds, a verdict takes 5; the numbers alone would have it confirmed; "
+        "so it is"
+    )
+    assert first["findings"][0]["verdict"] == "confirmed"
+    assert (last["claim"], last["verdict"]) == ("D47", "recorded")
+
+
+def test_what_a_run_leaves_open_is_judged_by_its_numbers_where_that_is_said(
+    plan, tmp_path
+):
+    plan(toss("D1", seeds=4)._replace(least_seeds=5), toss("D2", data="dice"))
+    few, enough = verify("smoke", tmp_path).runs
+    whole = few.claim("D1")
+    assert whole is not None
+    alone = left_open(whole, "4 seeds, a verdict takes 5")
+    assert by_numbers(few, alone) is whole and by_numbers(few, whole) is whole
+    assert by_numbers(enough, alone) is alone  # its own word stands
+    assert told_by(few, alone) is alone

@@ -2,11 +2,45 @@
 
 from collections.abc import Sequence
 
-from ..analysis import Claim
+from ..analysis import Claim, left_open
+from ..experiments.stages.judging import fewer_seeds
+from .catalog import CATALOG
 from .entries import Entry
 from .naming import run_names, written
 from .records import Performed
 from .scales import Run
+
+
+def told_by(run: Performed, claim: Claim) -> Claim:
+    """What a run alone tells of a claim.
+
+    Args:
+        run: The run.
+        claim: Of its report.
+
+    Returns:
+        The claim, which is open where there are fewer initializations than a verdict
+        takes, and recorded where it is none.
+    """
+    if not CATALOG[claim.id].judged:
+        return claim._replace(verdict="recorded")
+    if claim.alone is not None:
+        return claim
+    return left_open(claim, fewer_seeds(len(run.seeds), run.run.least_seeds))
+
+
+def by_numbers(run: Performed, claim: Claim) -> Claim:
+    """A claim to be judged with those of other runs.
+
+    Args:
+        run: The run.
+        claim: Of its report.
+
+    Returns:
+        The claim as its numbers alone would have it, where `doubt_of` will say that
+        there are too few initializations; else as it is.
+    """
+    return claim.alone or claim if run.has_too_few_seeds else claim
 
 
 def doubt_of(

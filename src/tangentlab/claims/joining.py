@@ -9,9 +9,7 @@ not one claim.
 from collections.abc import Sequence
 from itertools import chain, compress
 
-import numpy as np
-
-from ..analysis import Claim, Estimate, Finding, Verdict, all_of, holm, judge
+from ..analysis import Claim, Finding, Verdict, all_of, judge_together
 
 
 def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
@@ -85,49 +83,17 @@ def lost_together(claims: Sequence[Claim], names: Sequence[str]) -> str:
 
 
 def _judge_together(claims: Sequence[Claim]) -> list[list[Finding]]:
-    """The findings of each run, those with a threshold judged by Holm's procedure."""
-    found = [list(claim.findings) for claim in claims]
-    for is_p, rule in ((False, _by_intervals), (True, _by_p_values)):
-        places = [
-            (run, at)
-            for run, findings in enumerate(found)
-            for at, finding in enumerate(findings)
-            if _is_judged(finding) and (finding.kind == "log p") == is_p
-        ]
-        verdicts = rule([found[run][at] for run, at in places])
-        for (run, at), verdict in zip(places, verdicts, strict=True):
-            found[run][at] = found[run][at]._replace(verdict=verdict)
-    return found
-
-
-def _by_intervals(findings: Sequence[Finding]) -> list[Verdict]:
-    return judge([_beyond(each) for each in findings], 0.0, above=True)
-
-
-def _by_p_values(findings: Sequence[Finding]) -> list[Verdict]:
-    """Each adjusted p-value against its own level; a large one decides nothing."""
-    adjusted = np.log10(holm([10**each.estimate.value for each in findings]))
+    """The findings of each run; those that it judged are judged with all others."""
+    own = filter(_is_judged, chain.from_iterable(each.findings for each in claims))
+    anew = iter(judge_together([*own]))
     return [
-        "confirmed" if each.threshold and p < each.threshold.value else "inconclusive"
-        for each, p in zip(findings, adjusted, strict=True)
+        [next(anew) if _is_judged(each) else each for each in claim.findings]
+        for claim in claims
     ]
 
 
 def _is_judged(finding: Finding) -> bool:
     return finding.verdict is not None and finding.threshold is not None
-
-
-def _beyond(finding: Finding) -> Estimate:
-    """How far a number lies beyond its own threshold, so that 0 is the threshold."""
-    estimate, threshold = finding.estimate, finding.threshold
-    assert threshold is not None
-    sign = 1 if threshold.above else -1
-    value, low, high = (
-        sign * (number - threshold.value)
-        for number in (estimate.value, estimate.low, estimate.high)
-    )
-    low, high = sorted((low, high)) if np.isfinite(value) else (low, high)
-    return Estimate(value, low, high, sign * (estimate.replicates - threshold.value))
 
 
 def _of_runs(

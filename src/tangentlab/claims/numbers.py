@@ -9,6 +9,7 @@ from typing import Any
 from .. import store
 from ..store.config import to_json
 from ..store.files import open_aside
+from .doubting import told_by
 from .records import Performed, Verification
 from .tables import finding_json, verification_json
 
@@ -49,7 +50,7 @@ def _lines(each: Performed) -> Iterator[dict[str, Any]]:
         "config": to_json(run.config),
         **{name: run.manifest[name] for name in _FACTS if name in run.manifest},
     }
-    for claim in each.report.claims:
+    for claim in (told_by(each, made) for made in each.report.claims):
         findings = [finding_json(finding) for finding in claim.findings]
         told = {"verdict": claim.verdict, "remark": claim.remark}
         yield {"claim": claim.id, **told, "findings": findings}

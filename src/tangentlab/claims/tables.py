@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..analysis import Claim, Finding
+from ..analysis import Finding
 from ..report.claims import MARKS, finding_text
 from ..report.tables import MISSING, Column, Row, Table
 from ..store.config import to_json
-from .catalog import CATALOG
+from .doubting import told_by
 from .records import Performed, Verification, Verified
 
 _SHOWN = 4  # numbers of a claim, in a table
-_WEIGHTS = ("refuted", "inconclusive", "confirmed")  # one of a kind decides for all
+_WEIGHTS = ("refuted", "inconclusive", "confirmed", "recorded")  # what decides first
 
 
 def to_table(verdicts: Sequence[Verified]) -> Table:
@@ -157,17 +157,14 @@ def run_line(performed: Performed, place: int, total: int) -> str:
     if performed.report is None:
         return f"{head}: computed ({time_text(performed.seconds)})"
     found = [(name, performed.claim(name)) for name in performed.run.claims]
-    parts = [f"{name} {_verdict(name, claim)}" for name, claim in found]
+    parts = [
+        f"{name} {told_by(performed, claim).verdict if claim else MISSING}"
+        for name, claim in found
+    ]
     time = time_text(performed.seconds) + (
         ", there already" if performed.reused else ""
     )
     return f"{head}: {', '.join(parts)} ({time})"
-
-
-def _verdict(name: str, claim: Claim | None) -> str:
-    if claim is None:
-        return MISSING
-    return claim.verdict if CATALOG[name].judged else "recorded"
 
 
 def verification_json(verification: Verification) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from . import plans
 from .budget import Budget
 from .catalog import CATALOG
 from .choosing import chosen_runs, wanted_claims
-from .doubting import doubt_of
+from .doubting import by_numbers, doubt_of
 from .entries import Entry
 from .joining import join, lost_together
 from .naming import run_names
@@ -107,11 +107,11 @@ def _joined(
     entry: Entry, runs: Sequence[Performed], planned: Sequence[Run]
 ) -> tuple[Claim | None, str]:
     """What runs say together, and why it is open where their numbers are not."""
-    claims = [each.claim(entry.id) for each in runs]
-    there = [(c, r.run) for c, r in zip(claims, runs, strict=True) if c is not None]
+    there = [(each, c) for each in runs if (c := each.claim(entry.id)) is not None]
     if not there:
         return None, ""
-    found, names = [c for c, _ in there], run_names([run for _, run in there])
+    found = [by_numbers(*pair) for pair in there]
+    names = run_names([each.run for each, _ in there])
     claim = join(found, names)
     if not entry.judged:
         return claim, ""
