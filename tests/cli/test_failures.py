@@ -66,6 +66,21 @@ def test_a_failed_run_says_once_where_it_is_kept(tmp_path):
     assert result.stderr.count("unfinished run") == 1
 
 
+def test_a_run_that_begins_anew_names_the_unfinished_one(toy, capsys):
+    words = ["run", "walk", "--kind", "broken", "--no-progress"]
+    assert cli.main(words) == 1
+    assert "would go on" not in capsys.readouterr().out
+    (kept,) = Path("runs").iterdir()
+    assert cli.main(words) == 1
+    assert capsys.readouterr().out == (
+        f"An unfinished run with these options is in {kept}: --resume would go on with "
+        "it.\n"
+    )
+    for other in (["--resume"], ["--seed", "1"]):
+        assert cli.main([*words, *other]) == 1
+        assert capsys.readouterr().out == ""
+
+
 def test_a_typo_leaves_no_partial_run(toy, capsys):
     assert cli.main(["run", "eigenfunctions", "--data", "digit"]) == 1
     assert "Unknown data set 'digit'" in capsys.readouterr().err

@@ -52,6 +52,18 @@ def test_a_resumed_run_finds_what_it_wrote_and_ends_as_one_run(tmp_path):
     }
 
 
+def test_an_unfinished_run_is_told_and_left_alone(tmp_path):
+    assert store.unfinished_path(tmp_path / "nowhere", "walk", Walk()) is None
+    path = break_off(tmp_path).path
+    before = {each: each.read_bytes() for each in path.rglob("*") if each.is_file()}
+    assert store.unfinished_path(tmp_path, "walk", Walk()) == path
+    assert store.unfinished_path(tmp_path, "walk", Walk(seed=1)) is None
+    after = {each: each.read_bytes() for each in path.rglob("*") if each.is_file()}
+    assert after == before
+    with store.create(tmp_path, "walk", Walk(), resume=True):
+        assert store.unfinished_path(tmp_path, "walk", Walk()) is None
+
+
 def test_the_time_of_a_resumed_run_is_that_of_all_its_attempts(tmp_path):
     folder = break_off(tmp_path)
     for _ in range(2):  # interrupted twice, each time an hour after it began

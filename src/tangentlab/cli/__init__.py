@@ -12,6 +12,7 @@ from .. import __version__, data, experiments
 from .._checks import is_out_of_memory
 from ..experiments.base import Experiment, draw, perform
 from ..kernels import gram_status
+from ..store import unfinished_path
 from . import commands, gram, show, verifying
 from .doctor import examine
 
@@ -62,6 +63,7 @@ def _execute(words: list[str]) -> int:
             run = commands.RunExperiment(name, experiments.DEMO, output, progress)
             _run(console, known, run, line)
         case commands.RunExperiment():
+            _tell_unfinished(console, command)
             _run(console, known, command, line)
         case commands.Verify():
             return verifying.verify_claims(console, command)
@@ -105,6 +107,15 @@ def _run(
         cluster=command.cluster,
     )
     show.outcome(console, outcome)
+
+
+def _tell_unfinished(console: Console, command: commands.RunExperiment) -> None:
+    if command.resume:
+        return
+    path = unfinished_path(command.output, command.name, command.config)
+    if path is not None:
+        there = "An unfinished run with these options is in"
+        show.line(console, f"{there} {path}: --resume would go on with it.")
 
 
 def _name_of(known: Mapping[str, Experiment], config_type: type) -> str:

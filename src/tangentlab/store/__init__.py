@@ -18,3 +18,4 @@ from .report import write_figure as write_figure
 from .report import write_report as write_report
 from .run import Run as Run
 from .run import open_run as open_run
+from .unfinished import unfinished_path as unfinished_path

@@ -18,7 +18,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .config import config_hash, from_json, to_json
+from .config import from_json, to_json
 from .files import (
     check_name,
     open_aside,
@@ -37,6 +37,7 @@ from .unfinished import (
     final_path,
     find_unfinished,
     hold,
+    identity,
 )
 
 WORK = "work"
@@ -159,16 +160,16 @@ def create(
         ValueError: If the name is unusable or the config would not load back equal.
     """
     check_name("experiment", experiment)
-    fields = to_json(config)
-    if from_json(type(config), fields, where="config") != config:
+    if from_json(type(config), to_json(config), where="config") != config:
         raise ValueError(
             f"{config!r} cannot be saved: it would not load back equal. Give its "
             "fields types that differ as JSON."
         )
     command = command or shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    content, start = {"experiment": experiment, "config": fields}, time.monotonic()
-    label = f"{experiment}-{config_hash(experiment, config)}"
-    folder, lock = _open(root, label, content, resume=resume)
+    start = time.monotonic()
+    label, content = identity(experiment, config)
+    found = find_unfinished(root, experiment, config) if resume else None
+    folder, lock = _open(root, label) if found is None else _reopen(*found)
     try:
         manifest = _manifest(folder.path, command)
         write_json(folder.path / CONFIG, content)
@@ -188,13 +189,11 @@ def create(
         lock.close()
 
 
-def _open(
-    root: Path, label: str, content: dict[str, Any], *, resume: bool
-) -> tuple[RunFolder, FileIO]:
-    found = find_unfinished(root, label, content) if resume else None
-    if found is not None:
-        path, lock = found
-        return RunFolder(path, final_path(path)), lock
+def _reopen(path: Path, lock: FileIO) -> tuple[RunFolder, FileIO]:
+    return RunFolder(path, final_path(path)), lock
+
+
+def _open(root: Path, label: str) -> tuple[RunFolder, FileIO]:
     folder = _reserve(root, label)
     lock = hold(folder.path)
     assert lock is not None, "nobody else knows this folder yet"
