@@ -134,7 +134,7 @@ def test_a_tolerance_that_was_not_reached_is_told():
             {"K": lambda V: V[:1], "y": np.ones((2, 2)), "between_outputs": True},
             r"must return \(n, c, k\) = \(2, 2, 1\) .* got shape \(1, 2, 1\)",
         ),
-        ({"rank": 3}, r"`rank` must lie in 0..2, got 3"),
+        ({"rank": 3}, r"`rank` must be a whole number in 0\.\.2, got 3"),
         ({"tolerance": 0.0}, "`tolerance` .* between 0 and 1"),
         ({"ridge": np.inf}, "`ridge` must be a finite number"),
     ],

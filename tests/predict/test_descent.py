@@ -145,8 +145,8 @@ def test_a_rate_that_is_too_large_is_refused_where_nothing_is_left(steps):
     [
         (1.5, 0.1, 0.0, "`steps` must be whole numbers or infinity, got 1.5"),
         (-1, 0.1, 0.0, "`steps` must lie between 0 and infinity, got -1"),
-        (1, 0.0, 0.0, "`learning_rate` must be positive, got 0"),
-        (1, np.nan, 0.0, "`learning_rate` must be positive, got nan"),
+        (1, 0.0, 0.0, "`learning_rate` must be one positive number, got 0"),
+        (1, np.nan, 0.0, "`learning_rate` must be one positive number, got nan"),
         (1, 0.1, 1.0, r"`momentum` must lie in \[0, 1\), got 1.0"),
     ],
 )

@@ -129,7 +129,9 @@ def test_a_kernel_of_all_samples_is_cut():
     assert (cut.train == K[:5, :5]).all() and (cut.test == K[5:, 5:]).all()
     assert (cut.test_train == K[5:, :5]).all()
     del p
-    with pytest.raises(ValueError, match=r"`num_train` must lie in 1..7, got 8"):
+    with pytest.raises(
+        ValueError, match=r"`num_train` must be a whole number in 1..7, got 8"
+    ):
         predict.split_kernel(K, 8)
 
 

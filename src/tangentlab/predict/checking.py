@@ -7,6 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from ..spectra.checking import as_array
+
 
 def check_targets(y: Any, name: str = "y") -> Float[np.ndarray, "..."]:
     """Raise unless targets are finite real numbers, a row for each sample.
@@ -49,7 +51,7 @@ def check_start(
         The outputs in float64, shaped like the targets.
 
     Raises:
-        ValueError: If they are of another shape or not finite.
+        ValueError: If they are of another shape, complex or not finite.
     """
     if f_0 is None:
         return None
@@ -58,6 +60,7 @@ def check_start(
             f"`{name}` must be shaped like the targets, {shape}, got shape "
             f"{np.shape(f_0)}: pass `apply(params, x)`."
         )
+    check_not_complex(name, f_0)
     return _finite(name, np.asarray(f_0, np.float64)).reshape(shape)
 
 
@@ -74,9 +77,39 @@ def check_amount(name: str, value: Any) -> float:
     Raises:
         ValueError: If it is negative or not finite.
     """
-    if not (np.ndim(value) == 0 and 0 <= value < math.inf):
+    number = np.asarray(value)
+    is_number = number.ndim == 0 and number.dtype.kind in "iuf"
+    if not (is_number and 0 <= number < math.inf):
         raise ValueError(f"`{name}` must be a finite number >= 0, got {value}.")
-    return float(value)
+    return float(number)
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Raise unless an error can be asked for.
+
+    Args:
+        tolerance: The largest error.
+
+    Raises:
+        ValueError: If it is not between 0 and 1.
+    """
+    if not 0 < tolerance < 1:
+        raise ValueError(f"`tolerance` must lie between 0 and 1, got {tolerance}.")
+
+
+def check_not_complex(name: str, values: Any) -> None:
+    """Raise where numbers have imaginary parts, which would be dropped.
+
+    Args:
+        name: Of the argument.
+        values: An array, or whatever is like one.
+
+    Raises:
+        ValueError: If they are complex.
+    """
+    dtype = as_array(values).dtype
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        raise ValueError(f"`{name}` must be real-valued, got dtype {dtype}.")
 
 
 def check_times(name: str, t: Any) -> Float[np.ndarray, "..."]:
@@ -113,15 +146,16 @@ def check_rectangle(
         Axes of the other samples, (m,) or (m, c).
 
     Raises:
-        ValueError: If it does not.
+        ValueError: If it does not, or is complex.
     """
     shape, axes = shape_of(K), len(side)
     if len(shape) != 2 * axes or shape[axes:] != side or shape[1:axes] != side[1:]:
         wanted = ", ".join(["m", *map(str, side[1:]), *map(str, side)])
         raise ValueError(
             f"`{name}` must hold the kernel between test and training samples, "
-            f"({wanted}), got shape {tuple(K.shape)}: pass `{other}`."
+            f"({wanted}), got shape {tuple(as_array(K).shape)}: pass `{other}`."
         )
+    check_not_complex(name, K)
     return shape[:axes]
 
 
@@ -134,7 +168,7 @@ def shape_of(K: Any) -> tuple[int, ...]:
     Returns:
         Its shape; (n, m) for one between outputs of which there is one.
     """
-    shape = tuple(K.shape)
+    shape = tuple(as_array(K).shape)
     return shape[::2] if len(shape) == 4 and shape[1] == shape[3] == 1 else shape
 
 

@@ -17,12 +17,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .._checks import is_whole
 from .._progress import Advance, progress_bar
 from ..kernels.planning import free_memory
-from ..spectra import AccuracyWarning
-from ..spectra.checking import check_product, check_tolerance
+from ..spectra import AccuracyWarning, Spectrum
+from ..spectra.checking import as_array, check_product, check_real
 from ..spectra.multiplying import is_on_accelerator, multiply
-from .checking import check_amount, check_start, check_targets
+from .checking import check_amount, check_start, check_targets, check_tolerance
 from .preconditioning import Preconditioner, nystrom_preconditioner
 from .problem import Outputs, flat
 from .record import Solution, assemble
@@ -92,8 +93,8 @@ def conjugate_gradients(
     product, size, epsilon = _product(K, y, between_outputs)
     B = (y if start is None else y - start).reshape(size, -1)
     rank = min(_RANK, size // 10) if rank is None else rank
-    if not 0 <= rank <= size:
-        raise ValueError(f"`rank` must lie in 0..{size}, got {rank}.")
+    if not (is_whole(rank) and 0 <= rank <= size):
+        raise ValueError(f"`rank` must be a whole number in 0..{size}, got {rank}.")
     system = _System(product, ridge, B, tolerance, max_iterations)
     with progress_bar("Regression", max_iterations, show=progress) as advance:
         ready = nystrom_preconditioner(
@@ -139,13 +140,20 @@ def _product(
     elif callable(K):
         times, size, dtype = K, len(y), jnp.zeros(0).dtype
     else:
-        matrix, dtype = _widened(flat(K)), K.dtype
+        if isinstance(K, Spectrum):
+            raise ValueError(
+                "Conjugate gradients multiply with the kernel itself, got its spectrum:"
+                " pass `K`, or the spectrum to `tl.predict.ridge`."
+            )
+        given = as_array(K)
+        check_real(given)
+        matrix, dtype = _widened(flat(given)), given.dtype
         times, size = (lambda V: multiply(matrix, V)), matrix.shape[0]
         if tuple(matrix.shape) != (size, size) or size not in (len(y), y.size):
             raise ValueError(
-                f"`K` of shape {tuple(K.shape)} is no kernel of the {len(y)} samples "
-                f"that targets `y` of shape {y.shape} have: it must be (n, n), or (n, "
-                "c, n, c) between outputs."
+                f"`K` of shape {tuple(given.shape)} is no kernel of the {len(y)} "
+                f"samples that targets `y` of shape {y.shape} have: it must be (n, n), "
+                "or (n, c, n, c) between outputs."
             )
 
     def product(V: np.ndarray) -> np.ndarray:

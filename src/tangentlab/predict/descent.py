@@ -74,8 +74,10 @@ def gradient_descent(
     limit = stable_rate(
         largest, problem.n, momentum=momentum, nesterov=nesterov, ridge=problem.ridge
     )
-    if not 0 < learning_rate < np.inf:
-        raise ValueError(f"`learning_rate` must be positive, got {learning_rate}.")
+    if np.ndim(learning_rate) or not 0 < learning_rate < np.inf:
+        raise ValueError(
+            f"`learning_rate` must be one positive number, got {learning_rate}."
+        )
     endless = np.isinf(counts)
     taken = np.where(endless, 0, counts).astype(np.int64)
     factors = _descend(problem, taken, learning_rate, momentum, nesterov)

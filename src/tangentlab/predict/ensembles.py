@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from .._checks import check_square, is_whole
+from ..spectra.checking import as_array
 from .checking import check_rectangle, check_times
 from .flow import flow_factors
 from .gaussian import check_prior, in_modes
@@ -45,15 +47,19 @@ def split_kernel(K: Float[Any, "n n"], num_train: int) -> Blocks:
         The blocks.
 
     Raises:
-        ValueError: If there is nothing to train on or nothing to test.
+        ValueError: If `K` is not square, or there is nothing to train on or nothing to
+            test.
     """
-    if not 0 < num_train < K.shape[0]:
+    A: Any = as_array(K)
+    check_square("K", A)
+    n = A.shape[0]
+    if not (is_whole(num_train) and 0 < num_train < n):
         raise ValueError(
-            f"`num_train` must lie in 1..{K.shape[0] - 1}, got {num_train}: `K` holds "
-            f"{K.shape[0]} samples, train then test."
+            f"`num_train` must be a whole number in 1..{n - 1}, got {num_train}: `K` "
+            f"holds {n} samples, train then test."
         )
     return Blocks(
-        K[:num_train, :num_train], K[num_train:, :num_train], K[num_train:, num_train:]
+        A[:num_train, :num_train], A[num_train:, :num_train], A[num_train:, num_train:]
     )
 
 

@@ -14,7 +14,13 @@ import numpy as np
 from jaxtyping import Float
 
 from ..spectra.multiplying import multiply_transposed
-from .checking import check_amount, check_rectangle, check_start, shape_of
+from .checking import (
+    check_amount,
+    check_not_complex,
+    check_rectangle,
+    check_start,
+    shape_of,
+)
 from .problem import Kernel, Outputs, Problem, TestOutputs, flat, inverse, pose
 from .record import Posterior
 
@@ -118,13 +124,14 @@ def check_prior(name: str, K: Any, others: tuple[int, ...]) -> Float[np.ndarray,
         The kernel as a matrix in float64.
 
     Raises:
-        ValueError: If it is of another shape, or not finite.
+        ValueError: If it is of another shape, complex or not finite.
     """
     if shape_of(K) != others * 2:
         raise ValueError(
             f"`{name}` must be a kernel of shape {others * 2}, as the other blocks "
-            f"tell, got {tuple(K.shape)}."
+            f"tell, got {shape_of(K)}."
         )
+    check_not_complex(name, K)
     return _finite_matrix(name, K)
 
 

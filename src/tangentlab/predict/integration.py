@@ -16,11 +16,18 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Real
 
+from .._checks import is_whole
 from .._linalg import HIGHEST
 from .._types import AnyArray
 from ..spectra import Spectrum
-from ..spectra.checking import check_symmetric
-from .checking import check_amount, check_start, check_times
+from ..spectra.checking import as_array, check_real, check_symmetric
+from .checking import (
+    check_amount,
+    check_not_complex,
+    check_start,
+    check_times,
+    check_tolerance,
+)
 from .problem import Kernel, Outputs, decompose, flat
 from .record import Solution, assemble
 
@@ -75,6 +82,7 @@ def loss_flow(
 
     Raises:
         ImportError: If diffrax is not installed.
+        TypeError: If `loss` is no function.
         ValueError: If something does not fit, a time is infinite, a label is none of
             the classes, or the integration fails.
 
@@ -88,8 +96,9 @@ def loss_flow(
     start = check_start(f_0, shape)
     size = _check_sizes(matrix, y, shape)
     ridge = check_amount("ridge", ridge)
-    if not 0 < tolerance < 1:
-        raise ValueError(f"`tolerance` must lie between 0 and 1, got {tolerance}.")
+    check_tolerance(tolerance)
+    if not (is_whole(max_steps) and max_steps > 0):
+        raise ValueError(f"`max_steps` must be a whole number >= 1, got {max_steps}.")
     with jax.enable_x64(True):
         wide = jnp.asarray(matrix)
         begin = jnp.zeros(shape) if start is None else jnp.asarray(start)
@@ -144,18 +153,21 @@ def _matrix(K: Any) -> np.ndarray:
     if isinstance(K, Spectrum):
         V = np.asarray(decompose(K).eigenvectors, np.float64)
         return (V * np.asarray(K.eigenvalues, np.float64)) @ V.T
-    matrix = np.asarray(flat(K), np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+    given = as_array(K)
+    shape = tuple(flat(given).shape)
+    if len(shape) != 2 or shape[0] != shape[1] or not shape[0]:
         raise ValueError(
             "`K` must be the kernel of the training samples, (n, n), or (n, c, n, c) "
-            f"between all outputs, got shape {tuple(K.shape)}."
+            f"between all outputs, got shape {tuple(given.shape)}."
         )
+    check_real(given)
+    matrix = np.asarray(flat(given), np.float64)
     if not np.isfinite(matrix).all():
         raise ValueError(
             "`K` holds NaN or infinite entries: look for them in the samples that it "
             "was computed from."
         )
-    epsilon = float(jnp.finfo(K.dtype).eps)
+    epsilon = float(jnp.finfo(given.dtype).eps)
     check_symmetric(np.abs(matrix - matrix.T).max(), np.abs(matrix).max(), epsilon)
     return matrix
 
@@ -168,6 +180,11 @@ def _shape(y: Any, f_0: Any) -> tuple[int, ...]:
 
 
 def _check_loss(loss: Loss, outputs: Array, y: Any) -> None:
+    if not callable(loss):
+        raise TypeError(
+            f"`loss` must be a function `loss(outputs, y)`, got {loss!r}: pass one "
+            "such as `optax.l2_loss`."
+        )
     made = jax.eval_shape(loss, outputs, jnp.asarray(y)).shape
     if made[:1] != outputs.shape[:1] or np.prod(made) > outputs.size:
         raise ValueError(
@@ -191,7 +208,10 @@ def _check_classes(y: Any, shape: tuple[int, ...]) -> None:
 
 def _check_sizes(matrix: np.ndarray, y: Any, shape: tuple[int, ...]) -> int:
     """Rows of the kernel, if labels and outputs fit them."""
+    if np.ndim(y) == 0:
+        raise ValueError(f"`y` must hold a label for each sample, got {y!r}.")
     size, n = len(matrix), len(y)
+    check_not_complex("y", y)
     if not np.isfinite(np.asarray(y)).all():
         raise ValueError("`y` holds NaN or infinite values: leave out these samples.")
     total = int(np.prod(shape))

@@ -8,15 +8,16 @@ r"""The hard-margin classifier, to which cross-entropy turns.
 
 import numpy as np
 import scipy
-from jaxtyping import Float
+from jaxtyping import Float, Real
 
 from .._types import AnyArray
+from .checking import check_tolerance
 from .problem import Kernel, Problem, pose
 from .record import Solution
 
 
 def hard_margin(
-    K: Kernel, y: Float[AnyArray, " n"], *, tolerance: float = 1e-6
+    K: Kernel, y: Real[AnyArray, " n"], *, tolerance: float = 1e-6
 ) -> Solution:
     r"""The direction in which gradient flow on cross-entropy ends, on separable data.
 
@@ -44,21 +45,22 @@ def hard_margin(
 
     Raises:
         ValueError: If labels are not -1 and +1, the kernel cannot separate them, or the
-            tolerance is not reached.
+            tolerance is not reached, or not between 0 and 1.
 
     Reference:
         Soudry et al., "The implicit bias of gradient descent on separable data", 2018
         (arXiv:1710.10345); Lawson and Hanson, "Solving least squares problems", 1974,
         chapter 23.
     """
+    check_tolerance(tolerance)
     if np.ndim(y) != 1 or not np.isin(y, (-1.0, 1.0)).all():
         raise ValueError(
             "`y` must hold one label -1 or +1 a sample, got shape "
             f"{np.shape(y)} and values {np.unique(y)[:5]}: labels 0 and 1 become "
             "`2.0 * y - 1.0`."
         )
-    problem = pose(K, y)
     labels = np.asarray(y, np.float64)
+    problem = pose(K, labels)
     V = np.asarray(problem.vectors, np.float64)[:, ~problem.unresolved]
     features = labels[:, None] * V * np.sqrt(problem.values[~problem.unresolved])
     alpha = _least_distance(features, problem)

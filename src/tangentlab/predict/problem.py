@@ -17,6 +17,7 @@ from jaxtyping import Float
 
 from .._types import AnyArray
 from ..spectra import AccuracyWarning, Spectrum, spectrum
+from ..spectra.checking import as_array
 from ..spectra.multiplying import multiply, multiply_transposed
 from .checking import check_amount, check_start, check_targets
 from .record import Solution, assemble
@@ -114,7 +115,7 @@ def decompose(K: Kernel) -> Spectrum:
             "Closed forms are computed on the host in float64 and cannot be traced: "
             "call them outside `jax.jit`, `jax.grad` and `jax.vmap`."
         )
-    shape = tuple(K.shape)
+    shape = tuple(as_array(K).shape)
     if len(shape) not in (2, 4) or shape[: len(shape) // 2] != shape[len(shape) // 2 :]:
         raise ValueError(
             "`K` must be the kernel of the training samples, (n, n), or (n, c, n, c) "
@@ -129,11 +130,12 @@ def flat(K: Any) -> Any:
     """A kernel as a matrix.
 
     Args:
-        K: Kernel, (n, m) or (n, c, m, c).
+        K: Kernel, (n, m) or (n, c, m, c), or nested lists.
 
     Returns:
         The same numbers with two axes.
     """
+    K = as_array(K)
     axes = len(K.shape) // 2
     return K if axes < 2 else K.reshape(math.prod(K.shape[:axes]), -1)
 

@@ -5,7 +5,9 @@
 1.0
 """
 
+from .._checks import is_whole
 from ..spectra import Spectrum, spectrum
+from ..spectra.checking import as_array
 from ..training.losses import LossName
 from ..training.recipe import Recipe
 from ..training.stability import rate_limits
@@ -43,7 +45,8 @@ def max_learning_rate(
         The rate; infinite for a kernel of zeros.
 
     Raises:
-        ValueError: If the number of samples is not positive.
+        ValueError: If no eigenvalue is positive or zero, or the number of samples is
+            not a positive one.
 
     Reference:
         Polyak, "Some methods of speeding up the convergence of iteration methods",
@@ -53,8 +56,12 @@ def max_learning_rate(
     if isinstance(K, Spectrum):
         largest, n = float(K.eigenvalues[0]), K.eigenvectors.shape[0]
     else:
-        largest, n = float(spectrum(flat(K), 1).eigenvalues[0]), K.shape[0]
-    if num_samples is not None and num_samples < 1:
+        largest, n = float(spectrum(flat(K), 1).eigenvalues[0]), as_array(K).shape[0]
+    if largest < 0:
+        raise ValueError(
+            f"`K` is no kernel: its largest eigenvalue is {largest:.3g}, below zero."
+        )
+    if num_samples is not None and not (is_whole(num_samples) and num_samples > 0):
         raise ValueError(
             f"`num_samples` must be the number of training samples, got {num_samples}."
         )

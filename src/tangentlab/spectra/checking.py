@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 from jax.core import Tracer
 from jaxtyping import Float
@@ -53,6 +54,22 @@ def as_matrix(K: Any, name: str = "K") -> Any:
             f"`{name}` is empty, of shape (0, 0): there are no eigenpairs."
         )
     return K
+
+
+def check_real(K: Any) -> None:
+    """Raise unless a matrix holds floating-point numbers.
+
+    Args:
+        K: The matrix.
+
+    Raises:
+        ValueError: If it is of another dtype.
+    """
+    if not jnp.issubdtype(K.dtype, jnp.floating):
+        raise ValueError(
+            f"`K` must be real-valued, got dtype {K.dtype}: pass it as floating-point "
+            "numbers, as in `K.astype(float)`."
+        )
 
 
 def check_num(num: int, n: int) -> None:

@@ -14,7 +14,13 @@ import numpy as np
 from jaxtyping import Float
 
 from .._checks import check_known
-from .checking import as_matrix, check_finite, check_num, check_tolerance
+from .checking import (
+    as_matrix,
+    check_finite,
+    check_num,
+    check_real,
+    check_tolerance,
+)
 from .dense import LARGEST, dense_pairs
 from .describing import Solution, describe
 from .device import device_pairs
@@ -70,11 +76,7 @@ def spectrum(
     check_num(k, n)
     check_known("method", method, ("auto", "dense", "krylov"))
     check_tolerance(tolerance)
-    if not jnp.issubdtype(A.dtype, jnp.floating):
-        raise ValueError(
-            f"`K` must be real-valued, got dtype {A.dtype}: pass it as floating-point "
-            "numbers, as in `K.astype(float)`."
-        )
+    check_real(A)
     epsilon, on_device = float(jnp.finfo(A.dtype).eps), is_on_accelerator(A)
     found = None
     if _is_krylov(method, n, k, on_device):
