@@ -130,8 +130,3 @@ def test_each_optimizer_has_its_own_default_rate():
     assert tl.Recipe(optimizer="adam", learning_rate=0.2).largest_rate == 0.2
     sgd = tl.Recipe(epochs=2, batch_size=2)
     assert dataclasses.replace(sgd, optimizer="adam").rate(0, 2) == 1e-3
-
-
-def test_an_optimizer_of_optax_is_not_for_a_recipe():
-    with pytest.raises(ValueError, match=r"tl.train\(.*optimizer="):
-        tl.Recipe(optimizer=optax.adamw(1e-3))  # type: ignore[arg-type]

@@ -220,11 +220,29 @@ def test_a_cpu_finds_a_first_convolution_by_products():
     assert all(jax.tree.leaves(close))
 
 
-def test_an_accelerator_keeps_the_convolutions_of_one(accelerated):
-    def network(start):
-        return tl.models.lenet((16, 16, 3))
+def test_an_accelerator_keeps_the_convolutions_of_one_lenet(accelerated):
+    model = tl.models.lenet((16, 16, 3))
+    params, x = model.init(KEY), jnp.ones((2, 16, 16, 3), jnp.float32)
+    prepared = for_one(lambda start: model)(params)
+    assert convolutions(prepared.apply, params, x) == 2
 
-    assert for_one(network) is network
+
+def test_an_accelerator_finds_the_first_of_many_channels_by_a_product(accelerated):
+    model = tl.models.resnet18((8, 8, 3), width=32)
+    params = in_float64(model.init(KEY))
+    state, x = model.init_state(), jax.random.normal(KEY, (3, 8, 8, 3))
+    prepared = for_one(lambda start: model)(params)
+
+    def outputs(m):
+        return lambda params: m.apply_train(params, state, x)[0]
+
+    kept, left = (convolutions(outputs(m), params) for m in (model, prepared))
+    assert kept - left == 1
+    both = [
+        jax.grad(lambda params, m=m: jnp.sin(outputs(m)(params)).sum())(params)["stem"]
+        for m in (model, prepared)
+    ]
+    np.testing.assert_allclose(both[0]["kernel"], both[1]["kernel"], rtol=1e-8)
 
 
 def additions(function, *arguments):

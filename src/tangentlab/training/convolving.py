@@ -24,6 +24,7 @@ class Few(NamedTuple):
         taps: The fewest pixels of a window.
         excess: The most times its own arithmetic that a product may take.
         bias: Whether the product adds the bias, too, in its own precision.
+        least_out: The fewest channels a convolution may give.
     """
 
     channels_in: int
@@ -34,6 +35,7 @@ class Few(NamedTuple):
     taps: int = 1
     excess: int = 16
     bias: bool = False
+    least_out: int = 1
 
 
 def fitting(equation: Any, ways: Sequence[Few]) -> Few | None:
@@ -59,7 +61,7 @@ def _is_small(equation: Any, few: Few) -> bool:
     numbers = equation.params["dimension_numbers"]
     x, weight = (atom.aval.shape for atom in equation.invars)
     given, taken = (weight[axis] for axis in numbers.rhs_spec[:2])
-    if taken > few.channels_in or given > few.channels_out:
+    if taken > few.channels_in or not few.least_out <= given <= few.channels_out:
         return False
     sizes, taps = (
         [shape[axis] for axis in spec[2:]]

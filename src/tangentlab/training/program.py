@@ -1,6 +1,7 @@
 """Many runs in one compiled program: tasks and seeds side by side, step by step."""
 
 from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from .recipe import Recipe
 from .trainer import Learner, Trainer
 
 _MOST_EVALUATED, _LEAST_EVALUATED = 1000, 128  # samples at once, if there are as many
+_COPIED = 2**30  # bytes of networks that may be there once more for a while
 
 # Axes of learner, start, x, y and batch; samples lie in memory once for all runs.
 _OVER_TASKS = (0, None, None, 0, None)
@@ -189,9 +191,11 @@ def run_program(
     steps = recipe.steps_per_epoch(num_train) * int(np.prod(runs))
     advance(curves.epochs * steps)
     x_test, y_test = x[num_train:], y[..., num_train:]
+    beside = _compile_beside(program, learner, start, x[:size])
     for epoch in range(curves.epochs, recipe.epochs):
         batches = _batches(keys, epoch, num_train, recipe)
         learner, seen = program.epoch(learner, start, x, y, batches)
+        wait([beside] if beside else [])
         tested = _predict(program, learner, start, x_test, size)
         scores = score(LOSSES[recipe.loss], tested, y_test)
         curves = extend(curves, np.asarray(seen), np.asarray(scores), recipe)
@@ -208,6 +212,23 @@ def run_program(
         _predict(program, learner, start, x, size),
         program.measure(learner.params, start),
     )
+
+
+def _compile_beside(program: Program, learner, start, x) -> Future[None] | None:
+    """Begin to compile what comes after an epoch, while that is compiled."""
+    if backend() == "cpu" or sum(a.nbytes for a in jax.tree.leaves(learner)) > _COPIED:
+        return None
+    own, wide = copied(learner), jnp.result_type(float) == jnp.float64
+
+    def run() -> None:
+        with jax.enable_x64(bool(wide)):  # a setting of each thread
+            program.predict(own, start, x)
+            program.measure(own.params, start)
+
+    pool = ThreadPoolExecutor(1)  # what fails there fails again where it is wanted
+    begun = pool.submit(run)
+    pool.shutdown(wait=False)
+    return begun
 
 
 def evaluated_at_once(n: int, num_train: int) -> int:

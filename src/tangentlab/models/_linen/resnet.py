@@ -6,6 +6,8 @@ import flax.linen as nn
 import jax
 import jax.numpy as jnp
 
+from .batch_norm import BatchNorm
+
 
 class BasicBlock(nn.Module):
     """Two 3x3 convolutions beside a shortcut, which is projected when shapes differ."""
@@ -19,13 +21,13 @@ class BasicBlock(nn.Module):
     def __call__(self, x, train: bool):
         """Return the feature maps after the block."""
         branch = _conv(x, self.channels, 3, "conv_1", stride=self.stride)
-        branch = self.activation(_batch_norm(branch, train, "norm_1"))
+        branch = BatchNorm(self.activation, name="norm_1")(branch, train)
         branch = _conv(branch, self.channels, 3, "conv_2")
-        branch = _batch_norm(branch, train, "norm_2", scale=self.last_scale)
         if x.shape != branch.shape:
             x = _conv(x, self.channels, 1, "projection", stride=self.stride)
-            x = _batch_norm(x, train, "projection_norm")
-        return self.activation(x + branch)
+            x = BatchNorm(_identity, name="projection_norm")(x, train)
+        last = BatchNorm(self.activation, self.last_scale, name="norm_2")
+        return last(branch, train, shortcut=x)
 
 
 class ResNet18(nn.Module):
@@ -43,7 +45,7 @@ class ResNet18(nn.Module):
     def __call__(self, x, train: bool):
         """Return the logits of a batch of images."""
         x = _conv(x, self.width, 3, "stem")
-        x = self.activation(_batch_norm(x, train, "stem_norm"))
+        x = BatchNorm(self.activation, name="stem_norm")(x, train)
         for stage in range(4):
             for block in range(2):
                 x = BasicBlock(
@@ -69,14 +71,5 @@ def _conv(x, channels: int, window: int, name: str, *, stride: int = 1):
     return conv(x)
 
 
-def _batch_norm(x, train: bool, name: str, *, scale: float = 1.0):
-    norm = nn.BatchNorm(
-        use_running_average=not train,
-        momentum=0.9,
-        epsilon=1e-5,
-        scale_init=nn.initializers.constant(scale),
-        name=name,
-    )
-    # flax looks for the wider of float32 and float64, which strict promotion refuses.
-    with jax.numpy_dtype_promotion("standard"):
-        return norm(x)
+def _identity(x):
+    return x
