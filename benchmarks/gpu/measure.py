@@ -12,27 +12,11 @@ import numpy as np
 
 import tangentlab as tl
 
+from ..compiling import Compiling
 from .cases import CASES, Case, images
 from .floors import floor, rates
 
 _BLOCK = 512
-_COMPILED: list[tuple[float, float]] = []  # when JAX traced or compiled
-
-
-def _watch(event: str, duration_secs: float, **kwargs: str | int) -> None:
-    del kwargs
-    if event.startswith("/jax/core/compile/"):
-        now = time.perf_counter()
-        _COMPILED.append((now - duration_secs, now))
-
-
-def _covered(spans: list[tuple[float, float]]) -> float:
-    """Seconds in which something was compiled, often several programs at once."""
-    total, until = 0.0, 0.0
-    for begin, end in sorted(spans):
-        total += max(0.0, end - max(begin, until))
-        until = max(until, end)
-    return total
 
 
 def measure(case: Case, num: int | None, folder: Path) -> dict:
@@ -43,13 +27,12 @@ def measure(case: Case, num: int | None, folder: Path) -> dict:
     on_device = jnp.asarray(x).block_until_ready()
     seconds, compiling, K = [], [], None
     for _ in range(case.calls):
-        K = None
-        _COMPILED.clear()
+        K, compiled = None, Compiling()
         start = time.perf_counter()
         K = tl.gram(model.apply, params, on_device, precision=case.precision)
         K.block_until_ready()
         seconds.append(time.perf_counter() - start)
-        compiling.append(_covered(_COMPILED))
+        compiling.append(compiled.seconds)
     stats = jax.devices()[0].memory_stats() or {}
     host = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     where = np.linspace(0, len(x) - 1, min(_BLOCK, len(x))).astype(int)
@@ -90,7 +73,6 @@ def main() -> None:
     parser.add_argument("--n", type=int, default=None, help="images (default: all)")
     parser.add_argument("--folder", type=Path, required=True)
     options = parser.parse_args()
-    jax.monitoring.register_event_duration_secs_listener(_watch)
     result = measure(CASES[options.case], options.n, options.folder)
     file = options.folder / f"{list(CASES).index(options.case)}.json"
     file.write_text(json.dumps(result))

@@ -13,6 +13,8 @@ import tangentlab as tl
 from tangentlab.experiments.__main__ import main as run_experiment
 from tangentlab.models import ModelName
 
+from ..compiling import Compiling
+
 _KEY = jax.random.key(0)
 _GRID = (0, 1, 2, 4, 9, 19, 49, 99, 199, 499, 999)  # eigenfunctions of the paper
 _ROUNDS = 3  # of which medians are taken
@@ -126,10 +128,11 @@ def network(name: ModelName, num_tasks: int) -> Callable[[Options], Iterator[Row
             yield made.row(name, epochs, seconds=whole, epoch=each)
             return
         recipe, params = tl.Recipe(epochs=epochs), made.params
+        compiled = Compiling()
         whole, _ = seconds(
             lambda: tl.train(model, params, made.tasks, recipe, key=_KEY).outputs
         )
-        yield made.row(name, epochs, seconds=whole)
+        yield made.row(name, epochs, seconds=whole, compiling=compiled.seconds)
 
     return measure
 

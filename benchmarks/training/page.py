@@ -109,7 +109,7 @@ def _measured(row: Row) -> str:
         parts.append(f"{row['epoch']:.3g} s an epoch: {_WHOLE} would take {rest:.0f} s")
     if (few := row.get("measured_epochs")) is not None:
         parts.append(f"from {few} epochs")
-    named = {"first": "first call", "gram": "Gram"}
+    named = {"first": "first call", "gram": "Gram", "compiling": "of it compiling"}
     parts += [f"{name} {row[k]:.3g} s" for k, name in named.items() if k in row]
     return ", ".join(parts)
 
