@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.scale import SymmetricalLogTransform
 
 from tangentlab.claims import verify
 from tangentlab.experiments.base import perform
@@ -111,6 +113,20 @@ def test_figures_that_nobody_saw_are_printed(page, browser):
     browser.command("Page.printToPDF")
     assert browser.count("figure.chart") == browser.count("figure.drawn") > 0
     assert count(browser, ".mark.line path") == 4
+
+
+def test_an_axis_that_is_linear_around_zero_is_that_of_matplotlib(page, browser):
+    browser.visit(page)
+    values = [-30.0, -1.0, 0.0, 0.5, 2.0, 7.0, 100.0]
+    axis = "{linear: [2, 2.2 / 0.9]}"
+    places, again = browser.script(
+        f"const s = new tangentlabCharts.Scale({axis}, [-30, 100], 0, 1);"
+        f"const at = {values}.map(v => s.place(v));"
+        "return [at, at.map(v => s.value(v))];"
+    )
+    bent = SymmetricalLogTransform(10, linthresh=2, linscale=2.2).transform(values)
+    np.testing.assert_allclose(places, (bent - bent[0]) / (bent[-1] - bent[0]))
+    np.testing.assert_allclose(again, values, atol=1e-9)
 
 
 def test_colors_follow_the_scheme(page, browser):

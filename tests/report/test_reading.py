@@ -165,6 +165,29 @@ def test_panels_share_the_name_of_a_color_bar():
     assert [mark.values_label for mark in marks(figure, "line")] == ["size", "size"]
 
 
+def test_an_axis_that_is_linear_around_zero_says_how_far():
+    figure, ax = axes_of()
+    ax.plot([0, 100], [0, 1])
+    ax.set_xscale("symlog", linthresh=2, linscale=1.8)
+    (panel,) = read(figure).panels
+    threshold, decades = panel.x.linear
+    assert not panel.x.log and threshold == 2
+    assert decades == pytest.approx(2)
+    place = ax.xaxis.get_transform().transform
+    ratio = place(np.array([2.0])) / (place(np.array([20.0])) - place(np.array([2.0])))
+    assert ratio == pytest.approx(decades)
+
+
+def test_panels_that_share_an_axis_share_its_ticks():
+    figure, (above, below) = axes_of(nrows=2, sharex=True)
+    for ax in (above, below):
+        ax.plot([0, 100], [0, 1])
+    below.set_xscale("symlog")
+    below.set_xticks([0, 10], ["none", "ten"])
+    ticks = [panel.x.ticks for panel in read(figure).panels]
+    assert ticks == [((0.0, "none"), (10.0, "ten"))] * 2
+
+
 def image(ax):
     ax.imshow(np.eye(3))
 
@@ -184,7 +207,12 @@ def twin(ax):
 
 def symlog(ax):
     ax.plot([-1, 1], [0, 1])
-    ax.set_xscale("symlog")
+    ax.set_xscale("symlog", base=2)
+
+
+def logit(ax):
+    ax.plot([0.1, 0.9], [0, 1])
+    ax.set_xscale("logit")
 
 
 def many_points(ax):
@@ -195,7 +223,7 @@ def nothing(ax):
     ax.set_title("empty")
 
 
-PICTURES = [image, color_map, many_colors, twin, symlog, many_points, nothing]
+PICTURES = [image, color_map, many_colors, twin, symlog, logit, many_points, nothing]
 
 
 @pytest.mark.parametrize("draw", PICTURES, ids=lambda draw: draw.__name__)

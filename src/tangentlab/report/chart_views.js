@@ -70,15 +70,13 @@
       }
     }
     panel(parent, view, width) {
-      const { panel } = view, ticks = panel.y.ticks || [];
-      const longest = Math.max(0, ...ticks.map((tick) => tick[1].length));
-      const left = Math.min(Math.max(MARGIN.left, 24 + 6.4 * longest), width * 0.42);
-      const top = MARGIN.top + (panel.title ? 24 : 0), bottom = MARGIN.bottom + (panel.x.label ? 18 : 0);
+      const { panel } = view, top = MARGIN.top + (panel.title ? 24 : 0), bottom = MARGIN.bottom + (panel.x.label ? 18 : 0);
       const inner = this.width < NARROW ? Math.min(panel.height, Math.max(110, width * 0.75)) : panel.height;
-      const height = top + inner + bottom;
+      const height = top + inner + bottom, y = new Scale(panel.y, view.y, top + inner, top);
+      const longest = Math.max(0, ...y.ticks().map((tick) => tick[1].length));
+      const left = Math.min(Math.max(MARGIN.left, 24 + 6.4 * longest), width * 0.42);
       const svg = make("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": this.figure.dataset.alt || "" }, parent);
       const x = new Scale(panel.x, view.x, left, width - MARGIN.right);
-      const y = new Scale(panel.y, view.y, top + inner, top);
       Object.assign(view, { svg, sx: x, sy: y });
       if (panel.title) make("text", { x: left, y: 18, class: "title" }, svg).textContent = panel.title;
       this.axes(svg, panel, x, y, height);
@@ -130,7 +128,7 @@
       sheet.addEventListener("pointermove", (event) => {
         const now = at(event);
         if (!start) return this.hover(view, now);
-        area ||= make("rect", { class: "area" }, view.svg);
+        area ||= make("rect", { class: "dragged" }, view.svg);
         const [a, b] = this.corners(view, start, now, event.pointerType);
         for (const [key, value] of Object.entries({ x: a[0], y: a[1], width: b[0] - a[0], height: b[1] - a[1] })) area.setAttribute(key, value);
       });

@@ -36,16 +36,25 @@
     constructor(axis, ends, low, high) {
       this.axis = axis;
       this.log = Boolean(axis.log);
+      this.linear = axis.linear;
       [this.a, this.b] = ends.map((v) => this.bend(v));
       [this.low, this.high] = [low, high];
     }
-    bend(value) { return this.log ? Math.log10(value) : value; }
+    bend(value) {
+      if (!this.linear) return this.log ? Math.log10(value) : value;
+      const [edge, part] = this.linear, size = Math.abs(value);
+      return size <= edge ? (value / edge) * part : Math.sign(value) * (part + Math.log10(size / edge));
+    }
+    unbend(bent) {
+      if (!this.linear) return this.log ? 10 ** bent : bent;
+      const [edge, part] = this.linear, size = Math.abs(bent);
+      return size <= part ? (bent / part) * edge : Math.sign(bent) * edge * 10 ** (size - part);
+    }
     place(value) {
       return this.low + ((this.bend(value) - this.a) / (this.b - this.a)) * (this.high - this.low);
     }
     value(pixel) {
-      const bent = this.a + ((pixel - this.low) / (this.high - this.low)) * (this.b - this.a);
-      return this.log ? 10 ** bent : bent;
+      return this.unbend(this.a + ((pixel - this.low) / (this.high - this.low)) * (this.b - this.a));
     }
     has(value) { return value !== null && value !== undefined && (!this.log || value > 0); }
     within(value) {
@@ -58,7 +67,7 @@
       if (fixed.length && (inside.length > 1 || words)) return fixed;
       const [from, to] = [Math.min(this.a, this.b), Math.max(this.a, this.b)];
       const room = Math.max(2, Math.abs(this.high - this.low) / (this.low < this.high ? 80 : 46));
-      const values = this.log && to - from > 0.7 ? decades(from, to, room) : even(from, to, room, this.log);
+      const values = this.log && to - from > 0.7 ? decades(from, to, room) : even(this.unbend(from), this.unbend(to), room);
       return values.map((value) => [value, show(value, this.axis, 3)]);
     }
   }
@@ -72,10 +81,9 @@
       }
       if (found.length > Math.min(3, room - 1)) return found;
     }
-    return even(from, to, room, true);
+    return even(10 ** from, 10 ** to, room);
   };
-  const even = (from, to, room, log) => {
-    if (log) [from, to] = [10 ** from, 10 ** to];
+  const even = (from, to, room) => {
     const rough = (to - from) / room, size = 10 ** Math.floor(Math.log10(rough));
     const step = size * [1, 2, 5, 10].find((lead) => lead * size >= rough * 0.999);
     const found = [];

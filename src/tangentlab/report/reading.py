@@ -149,19 +149,31 @@ def _axis(axis: Any, ends: tuple[float, float]) -> Axis:
     from matplotlib.ticker import FixedLocator, ScalarFormatter
 
     scale = axis.get_scale()
-    if scale not in ("linear", "log"):
+    if scale not in ("linear", "log", "symlog"):
         raise UnreadableError(f"an axis with scale {scale} stays a picture")
     formatter, percent = axis.get_major_formatter(), False
     if not isinstance(formatter, ScalarFormatter):
         percent = "%" in formatter(0.5, 0)
     ticks = ()
     if isinstance(axis.get_major_locator(), FixedLocator | StrCategoryLocator):
-        labels = [plain_text(label.get_text()) for label in axis.get_ticklabels()]
-        ticks = tuple(zip(map(float, axis.get_ticklocs()), labels, strict=False))
+        places = axis.get_ticklocs()
+        labels = [label.get_text() for label in axis.get_ticklabels()]
+        if not any(labels):  # panels that share an axis show them once
+            labels = formatter.format_ticks(places)
+        ticks = tuple(zip(map(float, places), map(plain_text, labels), strict=False))
         ticks = tuple(tick for tick in ticks if tick[1])
     low, high = map(float, ends)
     label = " ".join(plain_text(axis.get_label_text()).split())
-    return Axis(label, scale == "log", (low, high), percent, ticks)
+    linear = _linear_part(axis) if scale == "symlog" else ()
+    return Axis(label, scale == "log", (low, high), percent, ticks, linear)
+
+
+def _linear_part(axis: Any) -> tuple[float, float]:
+    """How far matplotlib's `symlog` is linear, and how many decades long that is."""
+    bent = axis.get_transform()
+    if bent.base != 10:
+        raise UnreadableError("an axis with powers of other numbers stays a picture")
+    return float(bent.linthresh), float(bent.linscale / (1 - 1 / bent.base))
 
 
 def _entries(figure: Any, panels: list[Panel]) -> Iterator[Entry]:

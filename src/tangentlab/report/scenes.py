@@ -81,6 +81,8 @@ class Axis:
         ends: First and last value shown, descending if the axis is turned around.
         percent: Values are shown times 100 and with a percent sign.
         ticks: Fixed places and their labels; empty where a page may choose.
+        linear: Of an axis that is linear around 0 and logarithmic beyond: how far it is
+            linear, and how many decades that part is as long as; empty for others.
     """
 
     label: str
@@ -88,6 +90,7 @@ class Axis:
     ends: tuple[float, float]
     percent: bool = False
     ticks: tuple[tuple[float, str], ...] = ()
+    linear: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
