@@ -10,8 +10,8 @@ products. Measured on 2 cores with batches of 128, together against one by one:
 
 | network | all results of a step | speed |
 |---|---|---|
-| MLP, 8 x 8 images | 1 MiB | 1.9 times |
-| LeNet, 8 x 8 | 4 MiB | 2.2 times |
+| MLP, 8 x 8 images | 1 MiB | 1.6 times |
+| LeNet, 8 x 8 | 4 MiB | 2.0 times |
 | MLP, 32 x 32 x 3 | 11 MiB | 0.75 times |
 | LeNet, 32 x 32 x 3 | 52 MiB | 0.7 times |
 | ResNet18 of width 16, 8 x 8 | 108 MiB | 0.67 times |
