@@ -1,5 +1,7 @@
 """The batch norm of the zoo beside that of flax."""
 
+from typing import Any
+
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -15,7 +17,7 @@ ACTIVATIONS = {"relu": jax.nn.relu, "gelu": jax.nn.gelu, "none": lambda x: x}
 
 
 class _Flax(nn.Module):
-    activation: object
+    activation: Any
 
     @nn.compact
     def __call__(self, x, train, shortcut=None):
@@ -28,7 +30,7 @@ class _Flax(nn.Module):
 
 
 class _Ours(nn.Module):
-    activation: object
+    activation: Any
 
     @nn.compact
     def __call__(self, x, train, shortcut=None):

@@ -1,5 +1,7 @@
 """Where the axis of tasks stands while an epoch runs."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import pytest
@@ -12,7 +14,7 @@ KEY = jax.random.key(0)
 X = jax.random.normal(KEY, (8, 4, 4, 1), jnp.float32)
 
 
-def _axes(model, optimizer="sgd"):
+def _axes(model, optimizer: Any = "sgd"):
     recipe = tl.Recipe(epochs=1, batch_size=4, optimizer=optimizer)
     trainer = make_trainer(lambda start: model, recipe, recipe.make_optimizer(8))
     start, y = model.init(KEY), jnp.zeros((3, 8), jnp.float32)

@@ -7,15 +7,15 @@ back. A step of 32 MLPs on 32 x 32 images takes 0.15 ms on an H200 in place of 0
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import jax
 
 from ..kernels.compat import Body, body_of, inner_call, is_literal
 
 Shape = tuple[int, ...]
-_Mark = Shape | Literal["shared", "own"]
-"""Of a value: a parameter, by its shape; the same for all tasks; or neither."""
+_Mark = Shape | str
+"""Of a value: a parameter, by its shape; "shared" by all tasks; or a task's "own"."""
 
 
 def task_axes(step: Callable[..., Any], learner: Any, *shared: Any) -> Any:
@@ -40,7 +40,7 @@ def task_axes(step: Callable[..., Any], learner: Any, *shared: Any) -> Any:
 
 def _follow(body: Body, marks: Sequence[_Mark], found: set[Shape]) -> list[_Mark]:
     """Mark all values, and find matrices that multiply what is the same for all."""
-    values = dict.fromkeys(body.constants, "shared")
+    values: dict[Any, _Mark] = dict.fromkeys(body.constants, "shared")
     values.update(zip(body.inputs, marks, strict=True))
 
     def mark(atom: Any) -> _Mark:
@@ -54,7 +54,7 @@ def _follow(body: Body, marks: Sequence[_Mark], found: set[Shape]) -> list[_Mark
             if equation.primitive.name == "dot_general":
                 found.update(_matrices(equation, given))
             same = all(each == "shared" for each in given)
-            made = ["shared" if same else "own"] * len(equation.outvars)
+            made: list[_Mark] = ["shared" if same else "own"] * len(equation.outvars)
         values.update(zip(equation.outvars, made, strict=True))
     return [mark(atom) for atom in body.outputs]
 

@@ -126,8 +126,8 @@ class Runs:
             after_epoch=self.on_epoch and partial(self._tell, part.rows),
         )
         if alone:
-            numbers = [field[None] for field in outcome[1:]]
-            outcome = Outcome(outcome.learner, *numbers)
+            rows = {name: getattr(outcome, name)[None] for name in Outcome._fields[1:]}
+            outcome = outcome._replace(**rows)
         return Report(part.rows, outcome, alone)
 
     def _tell(self, rows: tuple[int, ...], done: int, learner: Learner) -> None:
@@ -245,8 +245,11 @@ def runs_that_fit(
         Their number, at least 1.
     """
     memory = free_memory() if memory is None else memory
-    step = _one_step(trainer, start, group, recipe)
-    each = max(bytes_of(*step), bytes_of(*_one_test(trainer, *step[1:4], group)))
+    function, learner, _, x, *others = _one_step(trainer, start, group, recipe)
+    size = evaluated_at_once(len(group.x), group.num_train)
+    some = jax.ShapeDtypeStruct((size, *x.shape[1:]), x.dtype)
+    step = bytes_of(function, learner, start, x, *others)
+    each = max(step, bytes_of(trainer.predict, learner, start, some))
     return max(1, (memory - group.x.nbytes) // each)
 
 
@@ -260,15 +263,6 @@ def _one_step(
     y = jax.ShapeDtypeStruct(group.y[0].shape, loss_dtype(dtype))
     batch = jax.ShapeDtypeStruct((recipe.batch_size,), jnp.result_type(int))
     return trainer.step, learner, start, x, y, batch
-
-
-def _one_test(
-    trainer: Trainer, learner: Any, start: Params, x: Any, group: Group
-) -> tuple[Any, ...]:
-    """Outputs on as many samples as are looked at in one call, likewise."""
-    size = evaluated_at_once(len(group.x), group.num_train)
-    some = jax.ShapeDtypeStruct((size, *x.shape[1:]), x.dtype)
-    return trainer.predict, learner, start, some
 
 
 def steps_bar(

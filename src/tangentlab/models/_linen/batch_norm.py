@@ -6,7 +6,6 @@ an H200 in place of 4.3.
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import flax.linen as nn
@@ -40,7 +39,7 @@ class BatchNorm(nn.Module):
         if not train:
             pre = _affine(x, mean.value, var.value, scale, bias)
             return self.activation(pre if shortcut is None else shortcut + pre)
-        y, *batch = _activated(self.activation, x, scale, bias, shortcut)
+        y, *batch = _normalized(self.activation, x, scale, bias, shortcut)
         if not self.is_initializing():
             for kept, new in zip((mean, var), batch, strict=True):
                 new = new.astype(kept.value.dtype)
@@ -75,11 +74,6 @@ def _statistics(x):
     return mean, jnp.maximum(0.0, _sum(x * x) / n - mean * mean)
 
 
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _activated(activation: Activation, x, scale, bias, shortcut):
-    return _forward(activation, x, scale, bias, shortcut)[0]
-
-
 def _forward(activation: Activation, x, scale, bias, shortcut):
     mean, var = _statistics(x)
     pre = _affine(x, mean, var, scale, bias)
@@ -108,4 +102,14 @@ def _backward(activation: Activation, kept: Any, slopes: Any):
     )
 
 
-_activated.defvjp(_forward, _backward)
+def _make_normalized() -> Callable[..., Any]:
+    def outputs(activation: Activation, x, scale, bias, shortcut):
+        return _forward(activation, x, scale, bias, shortcut)[0]
+
+    normalized = jax.custom_vjp(outputs, nondiff_argnums=(0,))
+    normalized.defvjp(_forward, _backward)
+    return normalized
+
+
+_normalized = _make_normalized()
+"""Activations, and mean and variance of the batch."""
