@@ -23,10 +23,7 @@ def _work(*jobs):
     return subprocess.run([*command, *arguments], capture_output=True)
 
 
-@pytest.mark.parametrize(
-    "kinds",
-    [("together",), pytest.param(("dual", "alone", "seeds"), marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize("kinds", [("together", "dual"), ("alone", "seeds")])
 def test_a_killed_training_ends_as_if_nothing_had_happened(kinds, tmp_path):
     """Each process ends what the one before could not, and is killed at the next."""
     broken = [tmp_path / f"{kind}-broken" for kind in kinds]
@@ -162,3 +159,15 @@ def test_the_interval_must_be_a_number_of_epochs(every, no_type_checks):
     recipe, key = tl.Recipe(batch_size=8), jax.random.key(0)
     with pytest.raises(ValueError, match="`checkpoint_every` must be a positive"):
         tl.train(dense_apply, params, task, recipe, key=key, checkpoint_every=every)
+
+
+def test_a_file_is_no_folder_for_states(tmp_path):
+    (tmp_path / "states").write_text("")
+    with pytest.raises(ValueError, match="states is a file, not a folder"):
+        killed_worker.train("together", tmp_path / "states")
+
+
+def test_a_damaged_number_of_runs_is_told_of(tmp_path):
+    (tmp_path / "runs-at-once.txt").write_text("")
+    with pytest.raises(ValueError, match="runs-at-once.txt is damaged"):
+        killed_worker.train("together", tmp_path)

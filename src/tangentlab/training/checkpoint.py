@@ -56,8 +56,8 @@ class Checkpoint(NamedTuple):
         if str(saved.get(_FINGERPRINT)) != self.fingerprint:
             raise ValueError(
                 f"{self.path} is the state of another training: the network, the "
-                "parameters, the tasks, the recipe or the key differ. Pass another "
-                "folder as `checkpoint`, or remove this one."
+                "parameters, the tasks, the recipe, the key or `together` differ. Pass "
+                "another folder as `checkpoint`, or remove this one."
             )
         leaves, structure = jax.tree.flatten(tree)
         read = [_like(leaf, saved[str(i)]) for i, leaf in enumerate(leaves)]
@@ -155,12 +155,14 @@ def open_checkpoints(
         The folder, with what a killed process left half-written removed.
 
     Raises:
-        ValueError: If `every` is not a positive integer.
+        ValueError: If `every` is not a positive integer, or the folder is a file.
     """
     if type(every) is not int or every < 1:
         raise ValueError(f"`checkpoint_every` must be a positive integer, got {every}.")
     if folder is None:
         return None
+    if Path(folder).is_file():
+        raise ValueError(f"`checkpoint`: {folder} is a file, not a folder for states.")
     Path(folder).mkdir(parents=True, exist_ok=True)
     remove_leftovers(Path(folder))
     return Checkpoints(Path(folder), every)
@@ -175,10 +177,19 @@ def keep_runs_at_once(checkpoints: Checkpoints | None, planned: int) -> int:
 
     Returns:
         As many as the process that began this training planned.
+
+    Raises:
+        ValueError: If what is kept of it is damaged.
     """
     if checkpoints is None:
         return planned
     file = checkpoints.folder / _AT_ONCE
     if not file.exists():
         write_aside(file, str(planned).encode())
-    return int(file.read_text())
+    kept = file.read_text()
+    if not kept.isdecimal() or not int(kept):
+        raise ValueError(
+            f"{file} is damaged and no number of runs: remove the folder, and all is "
+            "trained from the start."
+        )
+    return int(kept)

@@ -191,7 +191,9 @@ def run_program(
     steps = recipe.steps_per_epoch(num_train) * int(np.prod(runs))
     advance(curves.epochs * steps)
     x_test, y_test = x[num_train:], y[..., num_train:]
-    beside = _compile_beside(program, learner, start, x[:size])
+    beside = None
+    if curves.epochs < recipe.epochs:
+        beside = _compile_beside(program, learner, start, x[:size])
     for epoch in range(curves.epochs, recipe.epochs):
         batches = _batches(keys, epoch, num_train, recipe)
         learner, seen = program.epoch(learner, start, x, y, batches)
