@@ -193,4 +193,4 @@ _EXACT = Run(
 RUNS: Runs = {
     "gpu": (*_MNIST_AND_DIRECTIONS, *_SMALL_NETWORKS, *_LARGE_NETWORK, _EXACT)
 }
-"""What the paper's figures and tables take, under two hours in all, side by side."""
+"""What the paper's figures and tables take."""
