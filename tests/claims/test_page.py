@@ -55,7 +55,7 @@ def made(tmp_path_factory):
 
 def test_the_summary_counts_and_names_what_failed(made):
     _, html = made
-    assert "1 are confirmed, 1 refuted, 0 stay open and 46 were not measured" in html
+    assert "Confirmed: 1, refuted: 1, open: 0, not measured here: 46." in html
     assert "2 could be decided, and 1 of these held" in html
     assert "Planned but not measured, since a run failed: D3." in html
 

@@ -84,9 +84,8 @@ def _summary(verification: Verification) -> str:
     text = (
         f"{len(verification.verdicts)} entries of the catalog, taken one by one, each "
         f"by the criterion beside it, on {_SCALES[verification.scale]}. "
-        f"{counts['confirmed']} are confirmed, {counts['refuted']} refuted, "
-        f"{counts['inconclusive']} stay open and {counts['not measured']} were not "
-        "measured here. "
+        f"Confirmed: {counts['confirmed']}, refuted: {counts['refuted']}, open: "
+        f"{counts['inconclusive']}, not measured here: {counts['not measured']}. "
     )
     if decided:
         text += (
