@@ -8,6 +8,8 @@ import jax
 import jaxtyping
 import pytest
 
+from tests.browser import open_browser, require_browser
+
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
@@ -41,3 +43,12 @@ def real_data() -> Path:
             f"TANGENTLAB_DATA is set, but there is no {' and no '.join(missing)}"
         )
     return Path(folder)
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def browser(request, tmp_path_factory):
+    """Headless Chromium, on a light screen and on a dark one."""
+    require_browser()
+    folder = tmp_path_factory.mktemp("browser")
+    with open_browser(folder, dark=request.param == "dark") as session:
+        yield session

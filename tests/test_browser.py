@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from tangentlab import cli
-from tests.browser import open_browser, problems, require_browser
+from tests.browser import problems, require_browser
 
 pytestmark = pytest.mark.browser
 
@@ -22,14 +22,6 @@ def report(tmp_path_factory) -> Path:
     assert cli.main([*TOY.split(), "--output", str(root)]) == 0
     (run,) = root.iterdir()
     return run / "report.html"
-
-
-@pytest.fixture(scope="module", params=["light", "dark"])
-def browser(request, tmp_path_factory):
-    require_browser()
-    folder = tmp_path_factory.mktemp("browser")
-    with open_browser(folder, dark=request.param == "dark") as session:
-        yield session
 
 
 @pytest.mark.parametrize("width", [390, 1280, 1920])

@@ -8,7 +8,7 @@ from matplotlib.scale import SymmetricalLogTransform
 
 from tangentlab.claims import verify
 from tangentlab.experiments.base import perform
-from tests.browser import Browser, open_browser, problems, require_browser
+from tests.browser import Browser, problems, require_browser
 from tests.claims.toy import EXPERIMENTS, Toss, toss, use_plan
 
 pytestmark = pytest.mark.browser
@@ -33,14 +33,6 @@ def page(request, tmp_path_factory) -> Path:
     """A page whose last figure is that of tosses and their sums."""
     require_browser()
     return request.param(tmp_path_factory.mktemp("made"))
-
-
-@pytest.fixture(scope="module", params=["light", "dark"])
-def browser(request, tmp_path_factory):
-    require_browser()
-    folder = tmp_path_factory.mktemp("browser")
-    with open_browser(folder, dark=request.param == "dark") as session:
-        yield session
 
 
 def count(browser: Browser, selector: str) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tangentlab.claims import CATALOG, verify
-from tests.browser import open_browser, problems, require_browser
+from tests.browser import problems, require_browser
 from tests.claims.toy import toss, use_plan
 
 pytestmark = pytest.mark.browser
@@ -34,14 +34,6 @@ def real_page(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("real")
     verify("smoke", folder, claims=["D3", "D18"])
     return folder / "report.html"
-
-
-@pytest.fixture(scope="module", params=["light", "dark"])
-def browser(request, tmp_path_factory):
-    require_browser()
-    folder = tmp_path_factory.mktemp("browser")
-    with open_browser(folder, dark=request.param == "dark") as session:
-        yield session
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -54,7 +54,8 @@ def _trained(module, variables, x, shortcut):
     def loss(params, x, shortcut):
         given = {**variables, "params": params}
         y, changed = module.apply(given, x, True, shortcut, mutable=["batch_stats"])
-        return (weights * y**2).sum(), (y, changed)
+        told = [jnp.sin(leaf).astype(y.dtype) for leaf in jax.tree.leaves(changed)]
+        return (weights * y**2).sum() + jnp.concatenate(told).sum(), (y, changed)
 
     gradient = jax.grad(loss, (0, 1) if shortcut is None else (0, 1, 2), has_aux=True)
     return gradient(variables["params"], x, shortcut)

@@ -8,7 +8,7 @@ import pytest
 
 import tangentlab as tl
 from tangentlab.models import from_function
-from tangentlab.training import runs
+from tangentlab.training import program, runs
 from tangentlab.training.batches import epoch_batches
 from tests.networks import dense_apply, dense_params
 from tests.training.problems import (
@@ -143,6 +143,19 @@ def test_steps_inside_a_scan_are_steps_in_a_loop(together, monkeypatch):
     for module in ("runs", "program"):
         monkeypatch.setattr(f"tangentlab.training.{module}.backend", lambda: "gpu")
     assert_same(_train(), together[0])
+
+
+def test_on_an_accelerator_tests_are_compiled_beside_the_first_epoch(monkeypatch):
+    begun, original = [], program._compile_beside
+
+    def watched(*arguments):
+        begun.append(original(*arguments))
+        return begun[-1]
+
+    monkeypatch.setattr("tangentlab.training.program._compile_beside", watched)
+    monkeypatch.setattr("tangentlab.training.program.backend", lambda: "gpu")
+    _train()
+    assert len(begun) == 1 and begun[0].exception() is None
 
 
 @pytest.mark.parametrize("kind", ["together", "alone"])

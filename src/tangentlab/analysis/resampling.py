@@ -165,9 +165,10 @@ def distance(found: Estimate, target: float | int) -> Estimate:
         The distance. It lies below a limit with all of its interval where the number
         lies within the limit of the target with all of its own.
     """
-    away = found.beyond(target, above=found.value > target)
-    low = float(np.maximum(away.low, 0.0))
-    return Estimate(away.value, low, away.high, away.replicates)
+    ends = abs(found.low - target), abs(found.high - target)
+    low = 0.0 if found.low <= target <= found.high else min(ends)
+    away = np.abs(found.replicates - target)
+    return Estimate(abs(found.value - target), low, max(ends), away)
 
 
 def exactly(value: float | int) -> Estimate:

@@ -200,12 +200,9 @@ def all_of(verdicts: Sequence[Verdict]) -> Verdict:
         verdicts: One for each model.
 
     Returns:
-        It holds if all hold, and does not if one does not.
+        It holds if all hold, and does not if one does not; recorded if all are.
     """
-    if "recorded" in verdicts:
-        return "recorded"
     if "refuted" in verdicts:
         return "refuted"
-    if not verdicts or "inconclusive" in verdicts:
-        return "inconclusive"
-    return "confirmed"
+    kinds = set(verdicts)
+    return kinds.pop() if len(kinds) == 1 else "inconclusive"

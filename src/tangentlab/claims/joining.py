@@ -51,6 +51,7 @@ def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
         verdict=all_of(verdicts),
         remark="; ".join(filter(None, remarks)),
         limit=_merged([claim.limit for claim in claims], names),
+        alone=None,
     )
 
 

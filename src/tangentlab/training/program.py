@@ -241,7 +241,7 @@ def evaluated_at_once(n: int, num_train: int) -> int:
         num_train: Number of training samples.
 
     Returns:
-        As many as are tested, but not more than a thousand.
+        As many as are tested, between 128 and a thousand where there are so many.
     """
     return min(_MOST_EVALUATED, n, max(n - num_train, _LEAST_EVALUATED))
 

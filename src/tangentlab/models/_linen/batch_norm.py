@@ -1,8 +1,8 @@
 """Batch normalization with what follows it, and a gradient that is written down.
 
 From a gradient in closed form, and an activation that is computed again on the way
-back, XLA makes programs that move fewer arrays: a step of a ResNet18 takes 4.15 ms on
-an H200 in place of 4.3.
+back, XLA makes programs that move fewer arrays: a step of a ResNet18 takes 4.1 ms on
+an H200 in place of 4.3. There is no forward mode through a batch in training.
 """
 
 from collections.abc import Callable
@@ -82,7 +82,6 @@ def _forward(activation: Activation, x, scale, bias, shortcut):
 
 
 def _backward(activation: Activation, kept: Any, slopes: Any):
-    """Of the activations alone: nothing is learned from the statistics."""
     # Else XLA would find activations again among those it has written down.
     x, mean, var, scale, bias, shortcut = jax.lax.optimization_barrier(kept)
     pre = _affine(x, mean, var, scale, bias)
@@ -94,6 +93,7 @@ def _backward(activation: Activation, kept: Any, slopes: Any):
     of_bias, of_scale = _sum(step), _sum(step * away) * inverse
     mean_step, turn = _along(x, of_bias / n), _along(x, inverse * of_scale / n)
     back = _along(x, scale.astype(wide) * inverse) * (step - mean_step - away * turn)
+    back += (_along(x, slopes[1]) + 2 * away * _along(x, slopes[2])) / n
     return (
         back.astype(x.dtype),
         of_scale.astype(scale.dtype),
