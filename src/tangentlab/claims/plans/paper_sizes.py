@@ -100,8 +100,8 @@ _PARTS: dict[str, Any] = {"sizes": (500, 2_000, 10_000), "seeds": 5, "long_epoch
 _RESNET18: dict[str, Any] = {"model": "resnet18", "data": "cifar10"}
 
 _MNIST_AND_DIRECTIONS = (
-    _learning("mlp", ("D5",), 115, data="mnist", indices=_MNIST),
-    _learning("lenet", ("D5",), 145, data="mnist", indices=_MNIST),
+    _learning("mlp", ("D5",), 575, data="mnist", indices=_MNIST, seeds=5),
+    _learning("lenet", ("D5",), 725, data="mnist", indices=_MNIST, seeds=5),
     _run(NadStudy(), ("D19",), 300),
     _run(NadStudy(only_pictures=True, seeds=5), ("D18",), 15),
     _run(
