@@ -82,6 +82,23 @@ def remove_leftovers(folder: Path) -> None:
 
 
 @contextmanager
+def held(path: Path) -> Iterator[None]:
+    """Let one process at a time, or thread, do what is inside the block.
+
+    On a file system without locks all of them do.
+
+    Args:
+        path: A file that stands for it, created and left there.
+
+    Yields:
+        Nothing, once nobody else holds the file.
+    """
+    with FileIO(path, "a") as file:
+        _lock(file, wait=True)
+        yield
+
+
+@contextmanager
 def _finished_aside(
     path: Path, parts: tuple[bytes | memoryview, ...]
 ) -> Iterator[Path]:

@@ -1,6 +1,7 @@
 """Runs of one folder share spectra and trained networks, and nothing else."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 
 import jax
 import numpy as np
@@ -67,7 +68,16 @@ def test_a_task_is_trained_once_and_ends_as_if_trained_alone(seed, trained, tmp_
             np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
     assert jax.tree.structure(both.params[0]) == jax.tree.structure(seed.params)
     left = {path.suffix for path in (tmp_path / ".shared").iterdir()}
-    assert left == {".npz"}  # states of training are gone
+    assert left == {".npz", ".lock"}  # states of training are gone
+
+
+def test_of_two_that_miss_the_same_tasks_one_trains(seed, trained, tmp_path):
+    open_shared(tmp_path)
+    with ThreadPoolExecutor(2) as both:  # locks are of open files, not of processes
+        made = [both.submit(learn, seed, 1, 2) for _ in range(2)]
+        first, second = (one.result() for one in made)
+    assert trained == [2]
+    np.testing.assert_array_equal(first.outputs, second.outputs)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """Networks trained once for all runs that share work, task by task.
 
 A task that another run has learned from the same start, by the same recipe and in the
-same order of samples, is read; the others are trained together.
+same order of samples, is read; the others are trained together. Of several processes
+that miss the same tasks one trains, and the others wait for it.
 """
 
 import dataclasses
@@ -14,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..._aside import held
 from ...kernels.hashing import hash_parts
 from ...tasks import Task
 from ...training import History, Recipe
@@ -49,11 +51,12 @@ def train_once(
     if missing:
         # Which tasks are missing may change until an interrupted training goes on.
         states = folder / hash_parts(*(paths[at].stem for at in missing))[:32]
-        some = [tasks[at] for at in missing]
-        options = options | {"checkpoint": states}
-        history = train_tasks(seed, some, recipe, options)
-        _write([paths[at] for at in missing], history)
-        shutil.rmtree(states)
+        some, files = [tasks[at] for at in missing], [paths[at] for at in missing]
+        with held(states.with_suffix(".lock")):
+            if not all(file.is_file() for file in files):  # nor trained meanwhile
+                options = options | {"checkpoint": states}
+                _write(files, train_tasks(seed, some, recipe, options))
+                shutil.rmtree(states)
     return _read(seed, paths)
 
 
