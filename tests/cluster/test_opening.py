@@ -11,7 +11,7 @@ from tangentlab.cluster.published import publish
 from tangentlab.cluster.references import refer
 from tangentlab.cluster.units import Unfit
 from tangentlab.cluster.work import State
-from tangentlab.kernels import engine
+from tangentlab.kernels import host_side
 from tangentlab.kernels.hashing import hash_parts
 from tangentlab.kernels.planning import backend
 from tangentlab.kernels.request import Request
@@ -108,7 +108,7 @@ def test_several_workers_share_small_features(subject, tmp_path, feature_bytes):
 
 @pytest.mark.parametrize("ready", [False, True])
 def test_a_worker_compiles_before_its_first_unit(subject, tmp_path, caplog, ready):
-    engine._compiled.cache_clear()  # of tests before
+    host_side._compiled.cache_clear()  # of tests before
     maker = GramMaker(subject.prepare(tmp_path), Request(), tmp_path)
     if ready:
         maker.compile()

@@ -154,13 +154,13 @@ def _worker(problem, folder):
 
 
 def _counted(monkeypatch):
-    runs, plain = [], engine._features
+    runs, plain = [], engine._host_side
 
     def counting(job, features, x):
         runs.append(len(x[0]))
         return plain(job, features, x)
 
-    monkeypatch.setattr(engine, "_features", counting)
+    monkeypatch.setattr(engine, "_host_side", counting)
     return runs
 
 

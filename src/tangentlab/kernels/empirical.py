@@ -24,7 +24,7 @@ from .._progress import progress_bar
 from .._types import Apply, Inputs, Params
 from . import engine, traced
 from .accelerated.warming import compile_network
-from .active import skip_idle
+from .active import without_idle
 from .planning import backend, check_room
 from .preparing import job_of, prepare, result_dtype
 from .request import Outputs, Precision, Request
@@ -282,7 +282,7 @@ def _gram(apply, params, x_1, x_2, request: Request, *, full: bool) -> Array:
         if backend() == "gpu":  # compiles while the plan is verified on the host
             compile_network(job.source, job.values, job.x_1, job.plan.chunk)
         verify(prepared.network, prepared.features, prepared.x_1)
-        job = skip_idle(job) if backend() == "gpu" else job
+        job = without_idle(job, prepared)
         with progress_bar(
             "Gram matrix", _total(job), show=request.progress, unit="pairs"
         ) as advance:

@@ -16,12 +16,12 @@ from .._types import AnyArray
 from . import host
 from .accelerated import accelerator
 from .accelerated.device import Precision
-from .features import Feature, Source, Values, compute
-from .host import Arrays
+from .features import Feature, Source, Values
+from .host_side import HostSide, compile_sides, host_side, sharing_features
 from .packing import Pass
 from .panels import Panels, Share
-from .pieces import assemble
 from .planning import Plan, Problem, backend
+from .planning import plan as make_plan
 from .traced import energies, leaf_of
 
 
@@ -94,22 +94,24 @@ def run(
         advance: Told the number of pairs of examples done, times passes.
         kept: Panels along the rows whose features stay in memory, beside one along the
             columns, where one pass computes all features.
-        share: Where other processes look for these features, too.
+        share: Where other processes look for these features, too, on a CPU; not with
+            features that are taken for zero.
 
     Yields:
         Each block when it is finished.
     """
     on_host, plan = backend() == "cpu", job.plan
-    again = plan.panel < max(job.problem.n, job.problem.m) and not plan.idle
+    again = plan.panel < max(job.problem.n, job.problem.m)
+    again = again and (on_host or not plan.idle)
     x_1, x_2 = (  # slices of numpy arrays are no copies
         [np.asarray(a) for a in x] if on_host else x for x in (job.x_1, job.x_2)
     )
     panels = Panels(
-        partial(_features if on_host else _side, job),
+        partial(_host_side if on_host else _side, job),
         (x_1, x_2),
         symmetric=job.problem.symmetric,
         group=kept * plan.panel if again and len(plan.passes) == 1 else 0,
-        share=share,
+        share=sharing_features(share) if share else None,
     )
     compute = _on_host if on_host else _on_accelerator
     for rows, columns in pairs:
@@ -125,10 +127,7 @@ def compile_features(job: Job) -> None:
     Args:
         job: The computation.
     """
-    chunk = min(job.plan.chunk, job.plan.panel, job.problem.n)
-    batch = [np.asarray(a)[:chunk] for a in job.x_1]
-    for features in job.plan.passes:  # which JAX remembers when it is called
-        _compiled(job.source, features).lower(job.values, batch).compile()
+    compile_sides(job.source, job.values, job.plan, job.x_1)
 
 
 def _on_host(
@@ -141,14 +140,42 @@ def _on_host(
     c = part.num_outputs
     shape = (part.n, c, part.m, c) if part.full else (part.n, part.m)
     K = host.zeros(shape, np.float64 if part.itemsize == 8 else np.float32)
+    woken: set[Feature] = set()
     for features in job.plan.passes:
         left, right = panels.pair(features, *pair)
-        host.add_products(K, left, right)
+        host.add_products(K, left.features, None if right is None else right.features)
+        woken |= left.awake & (left if right is None else right).awake
         advance(part.n * part.m)
+    if woken:
+        _add_woken(K, job, part, pair, [f for f in job.plan.idle if f in woken])
     if part.symmetric:
         side = part.n * (c if part.full else 1)
         host.mirror(K.reshape(side, side))
     return K
+
+
+def _add_woken(
+    K: np.ndarray,
+    job: Job,
+    part: Problem,
+    pair: tuple[slice, slice],
+    woken: Sequence[Feature],
+) -> None:
+    """Add features that were taken for zero, to the lower triangle at least."""
+    rows, columns = pair
+    made = make_plan(job.source, woken, part, job.plan.needed)
+    x_1, x_2 = [a[rows] for a in job.x_1], [a[columns] for a in job.x_2]
+    more = job._replace(plan=made, problem=part, x_1=x_1, x_2=x_2)
+    for down, across, values in run(more, panel_pairs(part, made.panel), _ignore):
+        K[(down, slice(None), across) if part.full else (down, across)] += values
+
+
+def _ignore(_: Any) -> None:
+    pass
+
+
+def _host_side(job: Job, one: tuple[Feature, ...], x: Sequence[AnyArray]) -> HostSide:
+    return host_side(job.source, job.values, job.plan, one, x)
 
 
 def _side(job: Job, one: Pass, x: Sequence[AnyArray]) -> accelerator.Side:
@@ -182,8 +209,10 @@ def by_leaf(job: Job) -> dict[int, np.ndarray]:
     problem, parts = job.problem, {}
     dtype = np.float64 if problem.itemsize == 8 else np.float32
     for features in job.plan.passes:
-        left = _features(job, features, list(job.x_1))
-        right = None if problem.symmetric else _features(job, features, list(job.x_2))
+        left = _host_side(job, features, list(job.x_1)).features
+        right = None
+        if not problem.symmetric:
+            right = _host_side(job, features, list(job.x_2)).features
         for i, feature in enumerate(features):
             zeros = host.zeros((problem.n, problem.m), dtype)
             K = parts.setdefault(leaf_of(feature), zeros)
@@ -217,34 +246,3 @@ def diagonal(job: Job) -> np.ndarray:
 @lru_cache(maxsize=32)
 def _energies(source: Source, features: tuple[Feature, ...]) -> Any:
     return jax.jit(lambda values, x: energies(source, features, values, x))
-
-
-@lru_cache(maxsize=128)
-def _compiled(source: Source, features: tuple[Feature, ...]) -> Any:
-    return jax.jit(lambda values, x: compute(source, features, values, x))
-
-
-def _features(
-    job: Job, features: tuple[Feature, ...], x: Sequence[AnyArray]
-) -> list[Arrays]:
-    """Features of a panel, chunk by chunk, as numpy arrays."""
-    function, n = _compiled(job.source, features), len(x[0])
-    chunk = min(job.plan.chunk, n)
-    chunks: list[list[list[np.ndarray]]] = []
-    for start in range(0, n, chunk):
-        # The last chunk is moved back to be full; its first examples are done twice.
-        at = min(start, n - chunk)
-        batch = [host.handed_over(np.asarray(a)[at : at + chunk]) for a in x]
-        made = function(job.values, batch)
-        chunks.append([[_as_numpy(a)[start - at :] for a in arrays] for arrays in made])
-    return [
-        tuple(assemble(a, rows=len(parts[0]) == 1) for a in zip(*parts, strict=True))
-        for parts in zip(*chunks, strict=True)
-    ]
-
-
-def _as_numpy(array: Array) -> np.ndarray:
-    wide = (
-        array if array.dtype in (jnp.float32, jnp.float64) else array.astype("float32")
-    )
-    return np.asarray(wide)

@@ -87,6 +87,22 @@ class Values(NamedTuple):
     roots: Sequence[Array]
 
 
+def sites_of(source: Source, feature: Feature) -> tuple[int, ...]:
+    """The sites a feature is made of.
+
+    Args:
+        source: The network.
+        feature: The feature.
+
+    Returns:
+        Positions in the list of sites.
+    """
+    if isinstance(feature, Outer | Rows):
+        return feature.piece.sites
+    sites = enumerate(source.sites)
+    return tuple(i for i, s in sites if s.leaves.intersection(feature.leaves))
+
+
 def factors(source: Source, values: Values, x: Sequence[AnyArray]) -> Factors:
     """Inputs and deltas at every site, for a batch.
 

@@ -10,7 +10,7 @@ from jaxtyping import Array
 
 from ..._progress import Advance
 from ..._types import AnyArray
-from ..features import Feature, Outer, Rows, Source, Values
+from ..features import Feature, Outer, Rows, Source, Values, sites_of
 from ..packing import Pass
 from ..planning import Plan, Problem
 from ..planning import plan as make_plan
@@ -18,7 +18,7 @@ from ..reading.backward import Factors
 from . import device, probing
 from .compiling import call
 from .device import Precision
-from .filling import Filled, Side, run_network, sites_of
+from .filling import Filled, Side, run_network
 from .forming import Later
 from .layout import Layout
 from .setting import Setting, settle

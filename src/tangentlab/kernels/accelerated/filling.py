@@ -16,7 +16,15 @@ from jax import lax
 from jaxtyping import Array, Bool
 
 from ..._types import AnyArray
-from ..features import Feature, Outer, Rows, Source, Values, factors, form
+from ..features import (
+    Feature,
+    Outer,
+    Source,
+    Values,
+    factors,
+    form,
+    sites_of,
+)
 from ..forms import cost
 from ..packing import Pass
 from ..reading.backward import Factors
@@ -66,22 +74,6 @@ def compiled_factors(source: Source) -> Any:
         A function of the parameters' values and a batch.
     """
     return jax.jit(partial(factors, source))
-
-
-def sites_of(source: Source, feature: Feature) -> tuple[int, ...]:
-    """The sites a feature is made of.
-
-    Args:
-        source: The network.
-        feature: The feature.
-
-    Returns:
-        Positions in the list of sites.
-    """
-    if isinstance(feature, Outer | Rows):
-        return feature.piece.sites
-    sites = enumerate(source.sites)
-    return tuple(i for i, s in sites if s.leaves.intersection(feature.leaves))
 
 
 def columns_of(source: Source, features: Sequence[Feature], form: Form) -> int:

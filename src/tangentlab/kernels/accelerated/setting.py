@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ..features import Feature, Rows, Source
+from ..features import Feature, Rows, Source, sites_of
 from ..forms import cost
 from ..packing import Pass, Problem
 from ..planning import Plan
 from . import device, probing
 from .device import Precision
-from .filling import columns_of, sites_of
+from .filling import columns_of
 from .forming import columns_of_slice, slice_of
 from .layout import Form, Layout
 

@@ -11,6 +11,7 @@ import numpy as np
 from ..._aside import remove_leftovers
 from ..._progress import Advance
 from ...cluster.fitness import versions
+from ..active import skip_idle_on_host
 from ..engine import Block, Job, compile_features, run
 from ..features import Feature, Rows
 from ..planning import Plan, backend, free_memory
@@ -164,11 +165,14 @@ def _begin(
             plan=plan,
         )
 
+    def units(features: Sequence[Feature], memory: int | None) -> Plan:
+        return plan_units(network.source, features, problem, memory)
+
     def plan() -> dict[str, Any]:
-        features = prepared.features
-        return plan_to_json(
-            plan_units(network.source, features, problem, request.memory)
-        )
+        made = units(prepared.features, request.memory)
+        if backend() == "cpu":
+            made = skip_idle_on_host(made, prepared, units)
+        return plan_to_json(made)
 
     return begin(folder, manifest, plan)
 
@@ -188,8 +192,8 @@ def _uncut(plan: Plan) -> list[Feature]:
 
 
 def _feature_bytes(job: Job) -> int:
-    """Of all examples; 0 if each tile makes its own."""
-    if backend() != "cpu" or len(job.plan.passes) > 1:
+    """Of all examples; 0 if each tile makes its own, or looks at what is idle."""
+    if backend() != "cpu" or len(job.plan.passes) > 1 or job.plan.idle:
         return 0
     problem = job.problem
     examples = problem.n if problem.symmetric else problem.n + problem.m
