@@ -31,7 +31,7 @@ class Panels:
         *,
         symmetric: bool,
         group: int,
-        share: Share | None = None,
+        share: Callable[..., Any] | None = None,
     ):
         """Start with nothing.
 
@@ -40,7 +40,8 @@ class Panels:
             x: Examples along the rows, and along the columns.
             symmetric: Whether they are the same.
             group: Examples along the rows that are kept; 0 keeps nothing.
-            share: Where others look for features, too; of use where some are kept.
+            share: Where others look for what `make` returns, too, as a `Share` does for
+                features; of use where some are kept.
         """
         self._make = make
         self._x = x
