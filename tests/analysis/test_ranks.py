@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from tangentlab.analysis import kendall, partial_spearman, spearman
+from tangentlab.analysis import (
+    kendall,
+    largest_kendall,
+    partial_spearman,
+    spearman,
+)
 
 SERIES = np.random.default_rng(0).normal(size=(3, 4, 12))
 TIED = np.round(2 * SERIES)
@@ -66,3 +71,22 @@ def test_sides_of_unequal_length_raise(statistic):
         statistic([1, 2, 3], [1, 2])
     with pytest.raises(ValueError, match=r"no tasks to compare, got shape \(0,\)"):
         statistic([], [])
+
+
+@pytest.mark.parametrize("tied", [0, 2, 5, 7])
+def test_the_largest_tau_is_that_of_the_best_order(tied):
+    index, values = np.arange(8.0), np.arange(8.0)
+    values[8 - tied :] = np.inf
+    rng = np.random.default_rng(0)
+    orders = np.stack([rng.permutation(values) for _ in range(50)])
+    reached = float(kendall(index, values))
+    largest = largest_kendall(np.broadcast_to(index, orders.shape), orders)
+    np.testing.assert_allclose(largest, reached)
+    assert (kendall(np.broadcast_to(index, orders.shape), orders) <= reached).all()
+
+
+def test_ties_on_both_sides_allow_no_more_than_the_largest_tau():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 4, (2, 200, 9))
+    assert (np.abs(kendall(a, b)) <= largest_kendall(a, b) + 1e-12).all()
+    assert np.isnan(largest_kendall(np.ones(5), np.arange(5)))

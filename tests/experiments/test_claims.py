@@ -280,6 +280,21 @@ def test_runs_that_never_reached_the_loss_rank_last():
     assert len(found) == 6
 
 
+@pytest.mark.parametrize("order, verdict", [(1, "inconclusive"), (-1, "refuted")])
+def test_ties_that_keep_tau_below_its_threshold_refute_nothing(order, verdict):
+    """In perfect order, 28 of 44 tied: no order of them has a larger tau."""
+    steps = np.tile(np.arange(1.0, 45), (5, 1))
+    steps[:, 16:] = np.inf
+    network = dataclasses.replace(results().network, iterations=steps)
+    turned = dataclasses.replace(network, distance=network.distance[:, ::order])
+    (claim,) = (c for c in claims(results(network=turned)) if c.id == "D9")
+    first = claim.findings[0]
+    assert first.name == "network, steps to a loss of 0.01"
+    assert first.estimate.value < 0.8 and first.verdict is None
+    assert f"at most {first.estimate.value:.2f}, whatever their order" in claim.remark
+    assert claim.verdict == verdict  # by the distance, which has no ties
+
+
 def test_steps_by_the_loss_of_a_batch_are_reported_beside_and_not_judged():
     def with_steps(steps: np.ndarray) -> Results:
         pair = results().pair

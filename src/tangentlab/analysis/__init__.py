@@ -26,6 +26,7 @@ from .probing import probe_distance as probe_distance
 from .probing import probe_kernel as probe_kernel
 from .probing import probe_kernel_of as probe_kernel_of
 from .ranks import kendall as kendall
+from .ranks import largest_kendall as largest_kendall
 from .ranks import partial_spearman as partial_spearman
 from .ranks import spearman as spearman
 from .resampling import Estimate as Estimate

@@ -86,6 +86,30 @@ def kendall(a: ArrayLike, b: ArrayLike) -> Float[np.ndarray, "*s"]:
     return np.concatenate(parts).reshape(series)
 
 
+def largest_kendall(a: ArrayLike, b: ArrayLike) -> Float[np.ndarray, "*s"]:
+    r"""The largest $\tau_b$ that the ties of two series allow, in whatever order.
+
+    A series half of whose values are tied cannot follow one without ties as closely as
+    $\tau_b = 1$ says.
+
+    Args:
+        a: Values per task, `(..., t)`.
+        b: Likewise.
+
+    Returns:
+        Numbers in [0, 1]; reached where one of both has no ties.
+    """
+    untied = [_untied(ranks) for ranks in _ranks(a, b)]
+    least, most = np.minimum(*untied), np.maximum(*untied)
+    known = (least > 0) & (np.shape(a)[-1] >= _LEAST)
+    return np.where(known, np.sqrt(least / np.where(known, most, 1)), np.nan)
+
+
+def _untied(ranks: np.ndarray) -> np.ndarray:
+    """Pairs of tasks that are not tied, each counted twice."""
+    return np.asarray((ranks[..., :, None] != ranks[..., None, :]).sum(axis=(-2, -1)))
+
+
 def _tau(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     signs = [np.sign(v[:, :, None] - v[:, None, :]) for v in (a, b)]
     agreed, untied_a, untied_b = (

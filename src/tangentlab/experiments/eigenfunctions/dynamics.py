@@ -15,7 +15,7 @@ from ...analysis import (
     over_draws,
     partial_spearman,
 )
-from ..stages.judging import estimate, too_few_tasks, with_verdict
+from ..stages.judging import estimate, largest_tau, too_few_tasks, with_verdict
 from .measuring import (
     NAMES,
     TASKS_TO_AGREE,
@@ -54,19 +54,20 @@ def trends(results: Results) -> tuple[Finding, ...]:
 
     Returns:
         Kendall's tau-b, network and linearization in turn, those of the network to be
-        judged. Steps by the loss of a batch, where there are some, come last and are
-        not. Runs that never reached the loss are ties at the maximum.
+        judged, but where ties alone keep one below the threshold. Steps by the loss of
+        a batch, where there are some, come last and are not. Runs that never reached
+        the loss are ties at the maximum.
     """
     doubt = too_few_to_fall(results)
     found = {}
     for model, ended in zip(NAMES, results.pair, strict=True):
-        names = [f"{model}, {name}" for name in _MEASURES]
-        numbers = [_tau(results, getattr(ended, field)) for field in _MEASURES.values()]
-        found[model] = (
-            held(names, numbers, _GROWTH, doubt)
-            if model == NAMES[0]
-            else map(Finding, names, numbers)
-        )
+        found[model] = []
+        for name, field in _MEASURES.items():
+            values = getattr(ended, field)
+            judged = model == NAMES[0] and not doubt and not _is_tied(results, values)
+            limit = _GROWTH if judged else None
+            number = _tau(results, values)
+            found[model].append(Finding(f"{model}, {name}", number, threshold=limit))
     pairs = zip(*found.values(), strict=True)
     return (*(each for pair in pairs for each in pair), *_by_batch(results))
 
@@ -85,6 +86,15 @@ def _tau(results: Results, values: np.ndarray) -> Estimate:
     return estimate(kendall, used(results), index_of(results), values)
 
 
+def _largest_tau(results: Results, values: np.ndarray) -> float:
+    return largest_tau(used(results), index_of(results), values)
+
+
+def _is_tied(results: Results, values: np.ndarray) -> bool:
+    """Whether no order of these values could be called growing."""
+    return _largest_tau(results, values) <= _GROWTH.value
+
+
 def grows(results: Results) -> Claim:
     """D9: harder tasks take more steps and lead farther away.
 
@@ -100,19 +110,29 @@ def grows(results: Results) -> Claim:
         f"ties at the maximum, never at the loss: {never[0]} of {int(use.sum())} runs "
         f"of the network, {never[1]} of the linearization"
     )
+    steps = results.network.iterations
+    part = ""
+    if _is_tied(results, steps):
+        largest = _largest_tau(results, steps)
+        part = (
+            f"with so many ties τ of its steps is at most {largest:.2f}, whatever "
+            "their order, and decides nothing"
+        )
     claim = Claim(
         "D9",
         "Steps to a small loss and both distances grow with the index",
         "Kendall's τ-b of index and each of the three, for the network, above 0.8 with "
         f"all of its interval; at least {TASKS_TO_FALL} tasks; runs that never reach "
-        "the loss, the mean of an epoch, are ties at the maximum; steps to a batch at "
-        "that loss are reported beside",
+        "the loss, the mean of an epoch, are ties at the maximum, and where ties alone "
+        "keep τ at or below 0.8 it is not judged; steps to a batch at that loss are "
+        "reported beside",
         trends(results),
         "inconclusive",
         remark,
         "τ above 0.8",
     )
-    return with_verdict(claim, too_few_to_fall(results), few=few_seeds(results))
+    doubt = too_few_to_fall(results)
+    return with_verdict(claim, doubt, part=part, few=few_seeds(results))
 
 
 def keeps_signs(results: Results) -> Claim:

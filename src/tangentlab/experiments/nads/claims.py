@@ -10,7 +10,13 @@ from ...analysis import (
     over_draws,
 )
 from ...data.catalog import EMBEDDED
-from ..stages.judging import estimate, too_few_seeds, too_few_tasks, with_verdict
+from ..stages.judging import (
+    estimate,
+    largest_tau,
+    too_few_seeds,
+    too_few_tasks,
+    with_verdict,
+)
 from .computing import GAUSSIAN
 from .finding import LEADING
 from .results import Learned, Results
@@ -85,10 +91,14 @@ def _falls(results: Results, learned: Learned) -> Claim:
     )
     doubt = too_few_tasks(int(use.sum(axis=1).min()), _LEAST_INDICES)
     unseen = int((~learned.resolved).sum())
-    remark = ""
+    most = [-largest_tau(use, rank, accuracy) for accuracy in pair]
+    told = [
+        f"{tau:.2f} for the {name}" for tau, name in zip(most, _MODELS, strict=True)
+    ]
+    remark = f"ties leave τ_b at least {' and '.join(told)}".replace("-", "−")
     if unseen:
-        remark = (
-            f"{unseen} of {learned.resolved.size} directions have an energy below "
+        remark += (
+            f"; {unseen} of {learned.resolved.size} directions have an energy below "
             "rounding and share the last rank"
         )
     return with_verdict(

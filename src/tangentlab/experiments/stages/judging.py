@@ -19,6 +19,7 @@ from ...analysis import (
     all_of,
     bootstrap,
     judge_together,
+    largest_kendall,
     left_open,
     over_draws,
 )
@@ -51,6 +52,27 @@ def estimate(
     if len(chosen) == 1:
         return bootstrap(statistic, *chosen[0])
     return over_draws([float(statistic(*each)) for each in chosen])
+
+
+def largest_tau(
+    use: Bool[np.ndarray, "s t"],
+    first: Float[np.ndarray, "s t"],
+    second: Float[np.ndarray, "s t"],
+) -> float:
+    """The largest of Kendall's tau-b that ties allow.
+
+    Args:
+        use: Tasks that count.
+        first: Numbers for each seed and task.
+        second: Likewise.
+
+    Returns:
+        The mean over seeds; NaN where a seed has all tasks tied, or too few.
+    """
+    if not use.any(axis=1).all():
+        return float("nan")
+    rows = zip(use, first, second, strict=True)
+    return float(np.mean([largest_kendall(a[some], b[some]) for some, a, b in rows]))
 
 
 def too_few_tasks(num_tasks: int, least: int) -> str:
