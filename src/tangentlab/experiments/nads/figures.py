@@ -82,12 +82,32 @@ def accuracy_figure(
         figure = new_figure(4.6 + strip)
         top, bottom = figure.subplots(2, 1, height_ratios=(4.6, strip))
         figures.accuracy_against_index(top, _accuracies(results, learned))
+        _mark_unseen(top, results)
         top.set_xlabel(_NUMBER)
         top.set_title(
             f"{model_name(results)}: data along its anisotropy directions", pad=34
         )
         claim_figures.verdict_strip(bottom, judged)
         return figure
+
+
+def _mark_unseen(ax: "Axes", results: Results) -> None:
+    """Directions that the kernel does not see, whose order says nothing."""
+    first, (left, right) = int(results.found.num_resolved.min()) + 1, ax.get_xlim()
+    if first >= right:
+        return
+    ax.axvspan(first, right, color=MUTED, alpha=0.12, linewidth=0, zorder=0)
+    ax.set_xlim(left, right)
+    ax.text(
+        first,
+        0.02,
+        "energy below rounding → ",
+        transform=ax.get_xaxis_transform(),
+        ha="right",
+        va="bottom",
+        color=MUTED,
+        fontsize="small",
+    )
 
 
 def alignment_figure(learned: Learned) -> "Figure":
