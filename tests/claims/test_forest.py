@@ -1,9 +1,12 @@
+import csv
+
 import numpy as np
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from tangentlab.analysis import Claim, Estimate, Finding, Threshold, exactly
 from tangentlab.claims.forest import forest_figure
+from tangentlab.store import write_figure
 
 NAMES = ("MLP", "LeNet")
 
@@ -40,6 +43,22 @@ def test_numbers_stand_beside_their_threshold_and_are_named_by_run():
     points = [line for line in ax.lines if line.get_marker() not in (None, "None")]
     assert [float(np.asarray(line.get_xdata())[0]) for line in points] == [-0.9, -0.5]
     assert len({to_hex(line.get_color()) for line in points}) == 2
+
+
+def test_the_numbers_beside_a_figure_have_the_name_of_each_finding(tmp_path):
+    below = Threshold(-0.8, False)
+    found = [
+        judged("MLP, network", -0.9, below),
+        judged("MLP, linearization", -0.95, None),
+        judged("LeNet, network", -0.5, below),
+    ]
+    write_figure(tmp_path / "D1.png", drawn(*found))
+    rows = list(csv.DictReader((tmp_path / "D1.csv").read_text().splitlines()))
+    for kind in ("line", "segments"):
+        some = [row for row in rows if row["kind"] == kind]
+        names = [f"{row['series']}, {row['y_name']}" for row in some]
+        assert sorted(names) == sorted(finding.name for finding in found)
+    assert {row["y_name"] for row in rows if row["kind"] in ("rule", "span")} == {""}
 
 
 def test_each_threshold_and_unit_has_a_panel_and_points_are_percent():

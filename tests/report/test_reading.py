@@ -257,6 +257,41 @@ def test_the_table_has_every_number():
     }
 
 
+def table_of(figure: Figure) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(to_csv(scene_table(read(figure))))))
+
+
+def test_the_table_names_the_rows_of_an_axis():
+    figure, (rows, numbers) = axes_of(ncols=2)
+    rows.plot([3, 4], [0, 1.2], "o")
+    rows.hlines([1], [3], [5])
+    rows.barh(0, 6, height=0.8)
+    rows.plot([2, 2], [0.5, 7])
+    rows.vlines([7], 0, 1)
+    rows.axvline(9)
+    rows.set_yticks([0, 1], ["own kernel", "another's"])
+    numbers.plot([0, 1], [0, 1])
+    numbers.set_yticks([0, 1], ["0 %", "100 %"])
+    table = table_of(figure)
+    assert "x_name" not in table[0]
+    names = {(row["x"], row["y"]): row["y_name"] for row in table}
+    assert names["3.0", "0.0"] == "own kernel" and names["4.0", "1.2"] == "another's"
+    assert names["3.0", "1.0"] == "another's" and names["0.0", "-0.4"] == "own kernel"
+    assert names["2.0", "0.5"] == names["2.0", "7.0"] == ""  # between rows, and beyond
+    assert names["7.0", "0.0"] == names["9.0", ""] == ""  # across rows
+    assert names["0.0", "0.0"] == names["1.0", "1.0"] == ""  # in the other panel
+
+
+def test_the_table_names_no_rows_where_ticks_are_numbers():
+    figure, (few, shares, sizes) = axes_of(ncols=3)
+    for ax in (few, shares, sizes):
+        ax.plot([0, 1, 2], [0, 1, 2])
+    few.set_xticks([0, 1, 2])
+    shares.set_yticks([0, 0.5, 1], ["0", "½", "1"])
+    sizes.set_xticks([0, 1, 2], ["0%", "100%", "200%"])
+    assert not {"x_name", "y_name"} & set(table_of(figure)[0])
+
+
 def test_a_settled_figure_is_drawn_where_it_was():
     figure, ax = axes_of()
     ax.plot([0, 1], [0, 1])

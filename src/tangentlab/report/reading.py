@@ -62,8 +62,10 @@ def scene_table(scene: Scene) -> Table:
 
     Returns:
         A row for each point, interval or bar; intervals and bars have two ends, and
-        `color` is what a color map showed.
+        `color` is what a color map showed. Where an axis has named rows, `x_name` or
+        `y_name` holds the name of each.
     """
+    sides = [side for side in ("x", "y") if any(_names(p, side) for p in scene.panels)]
     rows = []
     for number, panel in enumerate(scene.panels, start=1):
         name = panel.title or panel.y.label or str(number)
@@ -71,13 +73,47 @@ def scene_table(scene: Scene) -> Table:
             if mark.kind == "text":
                 continue
             series = scene.entries[mark.entry].name if mark.entry >= 0 else mark.label
-            ends = [_column(mark, end) for end in _COLUMNS]
+            columns = [_named(mark, side, _names(panel, side)) for side in sides]
+            columns += [_column(mark, end) for end in _COLUMNS]
             rows += [
                 Row((name, series, mark.kind, *cells))
-                for cells in zip(*ends, strict=True)
+                for cells in zip(*columns, strict=True)
             ]
-    titles = ("panel", "series", "kind", "x", "y", "x_end", "y_end", "color")
+    names = [f"{side}_name" for side in sides]
+    titles = ["panel", "series", "kind", *names, "x", "y", "x_end", "y_end", "color"]
     return Table(tuple(map(Column, titles)), tuple(rows))
+
+
+def _names(panel: Panel, side: str) -> dict[int, str]:
+    """Names of the rows of an axis, numbered from 0; empty if it shows numbers."""
+    axis: Axis = getattr(panel, side)
+    places = [place for place, _ in axis.ticks]
+    if sorted(places) != list(range(len(places))) or axis.log or axis.linear:
+        return {}
+    if all(_says(label, place) for place, label in axis.ticks):
+        return {}
+    return {int(place): label for place, label in axis.ticks}
+
+
+def _says(label: str, place: float) -> bool:
+    """Whether a label is the number that it stands at."""
+    unit = 100 if label.endswith("%") else 1
+    try:
+        return float(label.removesuffix("%")) == unit * place
+    except ValueError:
+        return False
+
+
+def _named(mark: Mark, side: str, names: dict[int, str]) -> list[str | None]:
+    """The row in which each point, interval or bar lies; None if in none or several."""
+    starts, ends = _column(mark, side), _column(mark, f"{side}_end")
+    found = []
+    for start, end in zip(starts, ends, strict=True):
+        both = [place for place in (start, end) if place is not None]
+        row = round(sum(both) / len(both)) if both else -1
+        inside = all(abs(place - row) < 0.5 for place in both)
+        found.append(names.get(row) if inside else None)
+    return found
 
 
 def _column(mark: Mark, end: str) -> tuple[float | None, ...]:
