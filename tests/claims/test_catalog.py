@@ -1,6 +1,7 @@
 import dataclasses
 import re
 import shlex
+from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -9,7 +10,7 @@ from tangentlab import experiments
 from tangentlab.claims import CATALOG, SCALES, plans
 from tangentlab.claims.catalog import GROUPS
 from tangentlab.claims.naming import run_command, run_names
-from tangentlab.experiments.__main__ import read
+from tangentlab.cli.commands import RunExperiment, parse
 from tangentlab.models import ModelName
 from tests.claims.toy import toss
 
@@ -79,9 +80,10 @@ def test_a_planned_run_fits_its_experiment_and_names_known_claims(scale, run):
 
 @pytest.mark.parametrize(("scale", "run"), ALL, ids=IDS)
 def test_the_command_of_a_planned_run_gives_back_its_config(scale, run):
-    words = run_command(run).removeprefix("python -m tangentlab.experiments ")
-    order = read(shlex.split(words))
-    assert (order.name, order.config) == (run.experiment, run.config)
+    program, *words = shlex.split(run_command(run))
+    command = parse(words, experiments.EXPERIMENTS, ["digits"])
+    assert program == "tangentlab"
+    assert command == RunExperiment(run.experiment, run.config, Path("runs"), True)
 
 
 @pytest.mark.parametrize("scale", SCALES)

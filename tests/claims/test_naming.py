@@ -1,4 +1,8 @@
 import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
 
 from tangentlab.claims import Run
 from tangentlab.claims.naming import (
@@ -8,10 +12,10 @@ from tangentlab.claims.naming import (
     run_names,
     run_seeds,
 )
-from tangentlab.experiments.__main__ import read
+from tangentlab.cli.commands import RunExperiment, parse
 from tangentlab.experiments.eigenfunctions import Eigenfunctions
 from tangentlab.training import Recipe
-from tests.claims.toy import toss
+from tests.claims.toy import EXPERIMENTS, toss
 
 
 def learn(**options) -> Run:
@@ -63,19 +67,61 @@ def test_one_option_that_tells_runs_apart_is_enough_and_some_tell_most():
 
 def test_the_command_says_what_differs_from_the_defaults():
     run = learn(data="cifar10", indices=(1, 2), recipe=Recipe(epochs=3), num_pairs=9)
-    command = run_command(run)
-    assert command == (
-        "python -m tangentlab.experiments eigenfunctions data=cifar10 'indices=[1,2]' "
-        "recipe.epochs=3 num_pairs=9"
+    assert run_command(run) == (
+        "tangentlab run eigenfunctions --data cifar10 --indices 1 2 --recipe.epochs 3 "
+        "--num-pairs 9"
     )
-    order = read(shlex.split(command)[3:])
-    assert order.config == run.config
 
 
-def test_a_string_that_looks_like_a_number_stays_a_string():
-    run = learn(data="10")
-    assert 'data="10"' in shlex.split(run_command(run))
-    assert read(shlex.split(run_command(run))[3:]).config == run.config
+@dataclass(frozen=True)
+class Inner:
+    """Options inside others."""
+
+    swift: bool = True
+    """One to switch off."""
+    rate: float | None = 0.5
+    """One to leave out."""
+
+
+@dataclass(frozen=True)
+class Outer:
+    """Options of every kind."""
+
+    data: str = "digits"
+    """A word."""
+    directory: Path | None = None
+    """A path."""
+    on_disk: bool | None = None
+    """Three values."""
+    only_one: bool = False
+    """One to switch on."""
+    places: tuple[int, ...] | None = None
+    """Numbers."""
+    names: tuple[str, ...] = ("a",)
+    """Words."""
+    inner: Inner = Inner()
+    """Others."""
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        Outer(),
+        Outer(data="10", on_disk=True, only_one=True, names=()),
+        Outer(
+            data="it's here", directory=Path("a b"), names=("mnist:0,1", "two words")
+        ),
+        Outer(places=(-3, 5), inner=Inner(swift=False, rate=None)),
+        Outer(places=(), on_disk=False, inner=Inner(rate=-1e-7)),
+    ],
+    ids=lambda config: run_command(Run("try", config)),
+)
+def test_the_command_gives_back_the_config(config):
+    program, *words = shlex.split(run_command(Run("try", config)))
+    known = {"try": EXPERIMENTS["toss"]._replace(config=Outer)}
+    assert program == "tangentlab"
+    command = parse(words, known, ["digits"])
+    assert command == RunExperiment("try", config, Path("runs"), True)
 
 
 def test_seeds_are_those_of_the_config():

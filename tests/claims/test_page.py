@@ -103,7 +103,7 @@ def test_each_figure_has_a_sentence_its_command_and_its_files(made):
     for caption in captions:
         assert re.match(r"\w[^<]*\. <span", caption)
         assert caption.count("<a href=") == 2
-        assert re.search("<code>(tangentlab verify|python -m tangentlab)", caption)
+        assert re.search("<code>tangentlab (verify|run)", caption)
     drawn = [each for each in captions if each.startswith("They lie around the mean. ")]
     assert len(drawn) == 3
 
@@ -118,7 +118,7 @@ def test_only_its_own_script_may_run(made):
 def test_messages_and_commands_are_escaped(made):
     _, html = made
     assert "rolled &lt;away&gt;" in html and "<away>" not in html
-    assert "python -m tangentlab.experiments toss mean=-1.0" in html
+    assert "<code>tangentlab run toss --mean -1.0</code>" in html
 
 
 def test_rows_show_their_verdict_and_can_be_told_by_it(made):

@@ -1,10 +1,11 @@
 """What a run is called, and the command that performs it alone."""
 
+import dataclasses
 import json
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_type_hints
 
 from ..store.config import to_json
 from .scales import Run
@@ -72,10 +73,8 @@ def run_command(run: Run) -> str:
     Returns:
         A command line that gives back an equal config.
     """
-    default, given = to_json(type(run.config)()), to_json(run.config)
-    words = [f"{name}={_word(value)}" for name, value in _changed(default, given)]
-    line = shlex.join([run.experiment, *words])
-    return f"python -m tangentlab.experiments {line}"
+    words = _options(type(run.config)(), run.config)
+    return shlex.join(["tangentlab", "run", run.experiment, *words])
 
 
 def run_seeds(run: Run) -> tuple[int, ...]:
@@ -159,27 +158,19 @@ def _flat(options: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
-def _changed(
-    default: Mapping[str, Any], given: Mapping[str, Any], prefix: str = ""
-) -> list[tuple[str, Any]]:
-    changed = []
-    for name, value in given.items():
-        before: Any = default.get(name)
+def _options(default: Any, given: Any, prefix: str = "--") -> list[str]:
+    """What of a config is not as by default, as words of the command line."""
+    hints, words = get_type_hints(type(given)), []
+    for name, hint in hints.items():
+        before, value = getattr(default, name), getattr(given, name)
+        option = name.replace("_", "-")
         if value == before and type(value) is type(before):
             continue
-        nested = isinstance(value, Mapping) and isinstance(before, Mapping)
-        if nested and set(value) == set(before):
-            changed += _changed(before, value, f"{prefix}{name}.")
+        if dataclasses.is_dataclass(value):
+            words += _options(before, value, f"{prefix}{option}.")
+        elif hint is bool:
+            words.append(f"{prefix}{'' if value else 'no-'}{option}")
         else:
-            changed.append((prefix + name, value))
-    return changed
-
-
-def _word(value: Any) -> str:
-    """Plain where that reads back as the same string, else JSON."""
-    if isinstance(value, str):
-        try:
-            json.loads(value)
-        except json.JSONDecodeError:
-            return value
-    return json.dumps(value, separators=(",", ":"))
+            values = value if isinstance(value, tuple | list) else [value]
+            words += [prefix + option, *map(str, values)]
+    return words
