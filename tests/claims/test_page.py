@@ -1,11 +1,15 @@
 import json
 import re
+import shlex
+from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
 from tangentlab.claims import CATALOG, verify
-from tests.claims.toy import toss, use_plan
+from tangentlab.cli.commands import Verify, parse
+from tests.claims.toy import EXPERIMENTS, toss, use_plan
 
 
 class Page(HTMLParser):
@@ -49,8 +53,12 @@ def made(tmp_path_factory):
     )
     with pytest.MonkeyPatch.context() as patch:
         use_plan(patch, *runs)
-        verify("smoke", folder)
-    return folder, (folder / "report.html").read_text()
+        verify("smoke", folder, seeds=5)
+    return folder, page(folder)
+
+
+def page(folder: Path) -> str:
+    return (folder / "report.html").read_text()
 
 
 def test_the_summary_counts_and_names_what_failed(made):
@@ -67,7 +75,7 @@ def test_the_summary_tells_runs_that_failed_from_others(plan, tmp_path):
         toss("D3", trouble="silent"),
     )
     verify("smoke", tmp_path, minutes=1)
-    html = (tmp_path / "report.html").read_text()
+    html = page(tmp_path)
     missed = "Planned but not measured, since"
     assert f"{missed} a run failed: D1, D2." in html
     assert f"{missed} there was no time for a run: D2." in html
@@ -97,15 +105,43 @@ def test_figures_are_data_and_carry_what_is_drawn(made):
 
 
 def test_each_figure_has_a_sentence_its_command_and_its_files(made):
-    _, html = made
+    folder, html = made
     captions = re.findall(r"<figcaption>(.*?)</figcaption>", html)
     assert len(captions) == html.count("<figure")
     for caption in captions:
         assert re.match(r"\w[^<]*\. <span", caption)
         assert caption.count("<a href=") == 2
-        assert re.search("<code>tangentlab (verify|run)", caption)
+    commands = [re.findall("<code>(.*)</code>", each) for each in captions]
+    verifying = f"tangentlab verify --scale smoke --output {folder} --claim"
+    assert commands == [
+        [f"{verifying} D1 --seeds 5"],
+        [f"{verifying} D2 --seeds 5"],
+        [f"{verifying} D47 --seeds 5"],
+        ["tangentlab run toss"],
+        ["tangentlab run toss --model lenet --mean 3.0"],
+        ["tangentlab run toss --mean -1.0"],
+    ]
     drawn = [each for each in captions if each.startswith("They lie around the mean. ")]
     assert len(drawn) == 3
+
+
+def test_the_command_below_a_claim_verifies_it_with_the_same_options(plan, tmp_path):
+    plan(toss("D1", "D2"), toss("D1", model="lenet"))
+    folder = tmp_path / "over here"
+    options = {"only": ["mlp", "coins"], "seeds": 6}
+    done = verify("smoke", folder, claims=["D1", "D2"], **options)
+    captions = re.findall(r"<code>(tangentlab verify.*?)</code></fig", page(folder))
+    for name, line in zip(("D1", "D2"), captions, strict=True):
+        program, *words = shlex.split(unescape(line))
+        command = parse(words, {"toss": EXPERIMENTS["toss"]}, ["digits"])
+        assert (program, command) == (
+            "tangentlab",
+            Verify("smoke", (name,), ("mlp", "coins"), seeds=6, output=folder),
+        )
+    again = "--claim D1 D2 --seeds 6 --only mlp coins"
+    assert (
+        done.command == f"tangentlab verify --scale smoke --output '{folder}' {again}"
+    )
 
 
 def test_only_its_own_script_may_run(made):

@@ -78,5 +78,5 @@ def _forest(each: Verified, verification: Verification, figure: Drawing | None) 
         alt=f"Measured numbers of {name} beside its threshold: {each.standing}",
         file=f"{FIGURES}/{name}",
         caption=_TO_SEE + (_GREEN if any(limits) else "") + _OPEN,
-        command=f"tangentlab verify --scale {verification.scale} --claim {name}",
+        command=verification.command_for(name),
     )

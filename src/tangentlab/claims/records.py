@@ -1,5 +1,6 @@
 """What a verification returns: runs performed, and a verdict on every claim."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -112,24 +113,48 @@ class Verification:
     Attributes:
         scale: The scale.
         folder: Where runs, tables and page are.
-        command: The command that gives this again.
         started: When, as text.
         seconds: What all of it took, this time.
         wanted: The claims that were asked for.
         named: Those of them that were asked for by name.
+        only: The experiments, networks or data sets whose runs were asked for; empty
+            for all.
+        seeds: The least number of initializations that was asked for; None for those
+            planned.
         verdicts: One for each claim of the catalog, in its order.
         runs: The runs performed, in order.
     """
 
     scale: Scale
     folder: Path
-    command: str
     started: str
     seconds: float
     wanted: tuple[str, ...]
     named: tuple[str, ...]
+    only: tuple[str, ...]
+    seeds: int | None
     verdicts: tuple[Verified, ...]
     runs: tuple[Performed, ...]
+
+    @property
+    def command(self) -> str:
+        """The command that gives this again."""
+        return self.command_for(*self.named)
+
+    def command_for(self, *claims: str) -> str:
+        """The command that gives some claims again, with the options of this.
+
+        Args:
+            claims: Their ids; all where there are none.
+
+        Returns:
+            A command line.
+        """
+        words = ["tangentlab", "verify", "--scale", self.scale]
+        words += ["--output", str(self.folder)]
+        words += ["--claim", *claims] if claims else []
+        words += ["--seeds", str(self.seeds)] if self.seeds else []
+        return shlex.join(words + (["--only", *self.only] if self.only else []))
 
     @property
     def missed(self) -> tuple[Verified, ...]:

@@ -1,6 +1,5 @@
 """Taking the claims one by one: run what measures them, and say where each stands."""
 
-import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -66,11 +65,12 @@ def verify(
     verification = Verification(
         scale=scale,
         folder=folder,
-        command=_command(scale, folder, claims, only, seeds),
         started=started,
         seconds=time.monotonic() - start,
         wanted=wanted,
         named=tuple(claims or ()),
+        only=tuple(only or ()),
+        seeds=seeds,
         verdicts=tuple(
             _verified(each, scale, wanted, runs, planned) for each in CATALOG.values()
         ),
@@ -148,16 +148,3 @@ def _elsewhere(name: str, here: Scale) -> str:
     if not scales:
         return "not measured at any scale"
     return f"not measured at this scale, but at {' and '.join(scales)}"
-
-
-def _command(
-    scale: Scale,
-    folder: Path,
-    claims: Sequence[str] | None,
-    only: Sequence[str] | None,
-    seeds: int | None,
-) -> str:
-    words = ["tangentlab", "verify", "--scale", scale, "--output", str(folder)]
-    words += ["--claim", *claims] if claims else []
-    words += ["--seeds", str(seeds)] if seeds else []
-    return shlex.join(words + (["--only", *only] if only else []))
