@@ -1,9 +1,18 @@
+import re
+
 import pytest
 
 from tangentlab.analysis import Claim, Finding, exactly
 from tangentlab.claims import CATALOG, Verified, to_table, verify
-from tangentlab.claims.tables import measured_text, seeds_text, short_table, time_text
-from tangentlab.report.exporting import to_latex, to_pandas
+from tangentlab.claims.tables import (
+    PAPER_WIDTHS,
+    measured_text,
+    paper_table,
+    seeds_text,
+    short_table,
+    time_text,
+)
+from tangentlab.report.exporting import to_latex, to_longtable, to_pandas
 from tangentlab.report.tables import to_csv
 from tests.claims.toy import toss
 
@@ -49,6 +58,35 @@ def test_tables_have_published_and_measured_side_by_side():
     assert r"67.6 \%" in to_latex(table)
     (row,) = short_table([verified()]).rows
     assert row.cells[4:] == ("✓ confirmed", None, None)
+
+
+def test_the_table_for_a_paper_has_few_columns_that_fit_a_line():
+    gap = Finding("ρ ≤ −0.8 & φ₁, 50 %", exactly(-0.9), "confirmed")
+    table = paper_table([verified(gap), verified(reason="it_failed")])
+    titles = [column.title for column in table.columns]
+    assert titles == ["claim", "statement", "published", "measured", "verdict", "seeds"]
+    assert len(PAPER_WIDTHS) == len(titles) and sum(PAPER_WIDTHS) == pytest.approx(1)
+    text = to_longtable(table, PAPER_WIDTHS)
+    rows = [line for line in text.split("\n") if line.startswith("D8")]
+    assert text.isascii() and r"\%" in rows[0] and r"it\_failed" in rows[1]
+    for row in rows:
+        assert row.endswith(r" & confirmed & -- \\")
+        assert len(re.findall(r"(?<!\\)&", row)) == len(titles) - 1
+
+
+def test_verdicts_are_written_as_a_table_of_many_pages(plan, tmp_path):
+    plan(toss("D1"), toss("D2", mean=-1.0))
+    done = verify("smoke", tmp_path)
+    text = (tmp_path / "verdicts.tex").read_text()
+    assert text == to_longtable(paper_table(done.verdicts), PAPER_WIDTHS) + "\n"
+    assert text.isascii() and text.count("{") == text.count("}")
+    lines = text.split("\n")
+    ends = {
+        name: next(x for x in lines if x.startswith(f"{name} &")) for name in CATALOG
+    }
+    assert ends["D1"].endswith(r"& confirmed & 5 \\")
+    assert ends["D2"].endswith(r"& refuted & 5 \\")
+    assert ends["D3"].endswith(r"& not measured & -- \\")
 
 
 def test_seeds_of_runs_that_measured_a_claim_are_told(plan, tmp_path):

@@ -3,7 +3,12 @@ import builtins
 import numpy as np
 import pytest
 
-from tangentlab.report.exporting import latex_text, to_latex, to_pandas
+from tangentlab.report.exporting import (
+    latex_text,
+    to_latex,
+    to_longtable,
+    to_pandas,
+)
 from tangentlab.report.tables import Column, Row, Table
 
 TABLE = Table(
@@ -28,6 +33,34 @@ def test_latex_has_rules_sides_and_escaped_cells():
     ]
 
 
+def test_a_long_table_breaks_cells_into_lines_and_repeats_its_head():
+    column = r"arraybackslash}p{\dimexpr%s\linewidth-2\tabcolsep\relax}%%"
+    assert to_longtable(TABLE, (0.5, 0.3, 0.2)).split("\n") == [
+        "% Needs the packages array, amsmath, amssymb, booktabs and longtable.",
+        r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}",
+        r"\begin{longtable}{%",
+        r">{\raggedright\%s" % (column % 0.5),
+        r">{\raggedleft\%s" % (column % 0.3),
+        r">{\raggedleft\%s" % (column % 0.2),
+        "}",
+        r"\toprule",
+        r"task\_1 & accuracy & n \\",
+        r"\midrule",
+        r"\endhead",
+        r"\bottomrule",
+        r"\endfoot",
+        r"\ensuremath{\varphi}\ensuremath{{}_{1}} \& more * & 50.0\% & 3 \\",
+        r"\addlinespace",
+        r"b & -- & 4 \\",
+        r"\end{longtable}",
+        r"\endgroup",
+        "% What was learned.",
+        "% * 100 % one class",
+    ]
+    with pytest.raises(ValueError, match="zip"):
+        to_longtable(TABLE, (0.5, 0.5))
+
+
 @pytest.mark.parametrize(
     ("text", "latex"),
     [
@@ -37,6 +70,11 @@ def test_latex_has_rules_sides_and_escaped_cells():
         ("a < b", r"a \ensuremath{<} b"),
         ("ρ ≤ −0.8", r"\ensuremath{\rho} \ensuremath{\leq} \ensuremath{-}0.8"),
         ("n²", r"n\ensuremath{{}^{2}}"),
+        (
+            "2ᵐ ≠ ℓ₋ …",
+            r"2\ensuremath{{}^{m}} \ensuremath{\neq} \ensuremath{\ell}"
+            r"\ensuremath{{}_{-}} \ensuremath{\ldots}",
+        ),
     ],
 )
 def test_special_characters_are_escaped(text, latex):

@@ -1,7 +1,7 @@
 """Verdicts as tables: for a console, a page, a spreadsheet or a paper.
 
-`report.tables.to_csv`, `report.exporting.to_latex` and `to_pandas` take what these
-return.
+`report.tables.to_csv` and `to_latex`, `to_longtable` and `to_pandas` of
+`report.exporting` take what these return.
 """
 
 from collections.abc import Sequence
@@ -80,6 +80,37 @@ def short_table(verdicts: Sequence[Verified]) -> Table:
         for each in verdicts
     ]
     return Table((*columns, Column("seeds"), Column("time")), tuple(rows))
+
+
+PAPER_WIDTHS = (0.08, 0.2, 0.18, 0.31, 0.15, 0.08)
+"""The columns of `paper_table`, as shares of a line."""
+
+
+def paper_table(verdicts: Sequence[Verified]) -> Table:
+    """What fits a page of a paper: all but source, criterion and time.
+
+    Args:
+        verdicts: Where claims stand.
+
+    Returns:
+        One row for each claim.
+    """
+    titles = ("claim", "statement", "published", "measured", "verdict")
+    columns = [Column(title, align="left") for title in titles]
+    rows = [
+        Row(
+            (
+                each.entry.id,
+                each.entry.statement,
+                each.entry.published,
+                measured_text(each),
+                each.standing,
+                seeds_text(each) or None,
+            )
+        )
+        for each in verdicts
+    ]
+    return Table((*columns, Column("seeds")), tuple(rows))
 
 
 def measured_text(verified: Verified) -> str:

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from ..report.exporting import to_latex
+from ..report.exporting import to_longtable
 from ..report.page import FIGURES
 from ..report.tables import to_csv
 from ..store import write_figure
@@ -12,7 +12,7 @@ from ..store.manifest import start_manifest
 from .forest import draw_forests
 from .page import render_page
 from .records import Verification
-from .tables import to_table, verification_json
+from .tables import PAPER_WIDTHS, paper_table, to_table, verification_json
 
 
 class VerificationFiles(NamedTuple):
@@ -22,7 +22,7 @@ class VerificationFiles(NamedTuple):
         page: The HTML page.
         json: Everything, for other programs.
         csv: The table of verdicts.
-        latex: Likewise.
+        latex: Its columns that fit a paper.
     """
 
     page: Path
@@ -56,7 +56,7 @@ def write(verification: Verification) -> VerificationFiles:
     files = files_of(verification.folder)
     (verification.folder / FIGURES).mkdir(parents=True, exist_ok=True)
     write_json(files.json, verification_json(verification))
-    table = to_table(verification.verdicts)
+    paper = paper_table(verification.verdicts)
     facts = {
         **start_manifest(verification.command),
         "started": verification.started,
@@ -67,8 +67,8 @@ def write(verification: Verification) -> VerificationFiles:
     for name, figure in forests.items():
         write_figure(verification.folder / FIGURES / f"{name}.png", figure)
     texts = {
-        files.csv: to_csv(table),
-        files.latex: to_latex(table) + "\n",
+        files.csv: to_csv(to_table(verification.verdicts)),
+        files.latex: to_longtable(paper, PAPER_WIDTHS) + "\n",
         files.page: render_page(verification, forests, facts),
     }
     for path, text in texts.items():

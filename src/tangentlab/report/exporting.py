@@ -13,6 +13,7 @@ a\_b & 50\% \\
 \end{tabular}
 """
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .tables import Table, legend, shown_cells
@@ -55,7 +56,19 @@ _SIGNS = {
     "‡": r"\ddagger",
     "½": r"\tfrac{1}{2}",
     "⁻": "{}^{-}",
+    "⁺": "{}^{+}",
+    "ᵐ": "{}^{m}",
+    "₋": "{}_{-}",
+    "₊": "{}_{+}",
+    "≠": r"\neq",
+    "∼": r"\sim",
+    "ℓ": r"\ell",
+    "…": r"\ldots",
+    "•": r"\bullet",
+    "§": r"\S",
+    "¶": r"\P",
 }
+_PACKAGES = "array, amsmath, amssymb, booktabs and longtable"
 _GREEK = dict(
     zip(
         "αβγδεηθκλμνξπρστφχψωΔΘΛΦΨΩΣ",
@@ -76,26 +89,52 @@ def to_latex(table: Table) -> str:
         A `tabular`; cells as on a page, special characters escaped, mathematical signs
         as commands. Marks of flags are explained in comments below it.
     """
-    marks = legend(table)
     sides = "".join(column.align[0] for column in table.columns)
-    rows = []
-    for row in table.rows:
-        cells = shown_cells(table, row)
-        cells[0] += f" {marks[row.flag]}" if row.flag else ""
-        rows.append(_latex_row(cells))
     lines = [
         rf"\begin{{tabular}}{{{sides}}}",
         r"\toprule",
         _latex_row([column.title for column in table.columns]),
         r"\midrule",
-        *rows,
+        *_latex_rows(table),
         r"\bottomrule",
         r"\end{tabular}",
     ]
-    notes = [table.caption, *(f"{mark} {flag}" for flag, mark in marks.items())]
-    return "\n".join(
-        [*lines, *(f"% {' '.join(note.split())}" for note in notes if note)]
-    )
+    return "\n".join([*lines, *_comments(table)])
+
+
+def to_longtable(table: Table, widths: Sequence[float]) -> str:
+    r"""A table of sentences for a paper, on as many pages as it takes.
+
+    Args:
+        table: The table.
+        widths: Of each column, as a share of the width of a line.
+
+    Returns:
+        A `longtable` in small print; cells as those of `to_latex`, broken into lines.
+        A comment above it names the packages that it needs.
+    """
+    columns = [
+        rf">{{\ragged{'right' if column.align == 'left' else 'left'}\arraybackslash}}"
+        rf"p{{\dimexpr{width}\linewidth-2\tabcolsep\relax}}%"
+        for column, width in zip(table.columns, widths, strict=True)
+    ]
+    lines = [
+        f"% Needs the packages {_PACKAGES}.",
+        r"\begingroup\footnotesize\setlength{\tabcolsep}{3pt}",
+        r"\begin{longtable}{%",
+        *columns,
+        "}",
+        r"\toprule",
+        _latex_row([column.title for column in table.columns]),
+        r"\midrule",
+        r"\endhead",
+        r"\bottomrule",
+        r"\endfoot",
+        "\n\\addlinespace\n".join(_latex_rows(table)),
+        r"\end{longtable}",
+        r"\endgroup",
+    ]
+    return "\n".join([*lines, *_comments(table)])
 
 
 def latex_text(text: str) -> str:
@@ -135,6 +174,22 @@ def to_pandas(table: Table) -> "pandas.DataFrame":
     if legend(table):
         frame["flag"] = [row.flag for row in table.rows]
     return frame
+
+
+def _latex_rows(table: Table) -> list[str]:
+    marks, rows = legend(table), []
+    for row in table.rows:
+        cells = shown_cells(table, row)
+        cells[0] += f" {marks[row.flag]}" if row.flag else ""
+        rows.append(_latex_row(cells))
+    return rows
+
+
+def _comments(table: Table) -> list[str]:
+    """The caption, and what marks of flags mean."""
+    marks = legend(table)
+    notes = [table.caption, *(f"{mark} {flag}" for flag, mark in marks.items())]
+    return [f"% {' '.join(note.split())}" for note in notes if note]
 
 
 def _latex_row(cells: list[str]) -> str:
