@@ -1,5 +1,6 @@
 """A killed process goes on where it was, to the last bit."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -62,6 +63,20 @@ def test_a_finished_training_is_read_and_not_repeated(finished, monkeypatch):
     ends = jax.tree.leaves(first.params), jax.tree.leaves(again.params)
     for a, b in zip(*ends, strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+def test_states_that_lack_the_loss_of_the_first_batch_are_read(finished, tmp_path):
+    """As those of earlier versions do, in which it was not kept."""
+    kind, folder, first = finished
+    shutil.copytree(folder, tmp_path / "old")
+    for path in (tmp_path / "old").glob("*.npz"):
+        with np.load(path) as saved:
+            arrays = dict(saved)
+        del arrays[str(len(arrays) - 2)]  # the last, beside the fingerprint
+        np.savez(path, **arrays)
+    again = killed_worker.train(kind, tmp_path / "old")
+    for field in ("outputs", "train_loss", "diverged"):
+        np.testing.assert_array_equal(getattr(first, field), getattr(again, field))
 
 
 def test_the_state_of_another_training_is_refused(finished):

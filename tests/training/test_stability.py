@@ -1,5 +1,7 @@
 """Limits of the learning rate, against simulations just below and just above them."""
 
+import warnings
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -132,3 +134,51 @@ def test_cross_entropy_bears_four_times_the_rate():
 
 def test_a_kernel_of_zeros_has_no_limit():
     assert rate_limits(0.0, 0.0, 20, tl.Recipe()) == (np.inf, np.inf)
+
+
+def _features(n=24, num=30):
+    """Of a linear model, in which no sample is alone."""
+    return np.random.default_rng(2).standard_normal((n, num)) / num**0.5
+
+
+def _on_both(tasks, recipe):
+    """What function space and weight space say of a linear model."""
+    x = tasks[0].x
+    start, K = jnp.zeros((x.shape[1], 1)), x @ x.T
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the rate
+        dual = tl.train_dual(K, np.zeros(len(x)), tasks, recipe, key=KEY)
+    return dual, tl.train(lambda w, x: x @ w, start, tasks, recipe, key=KEY)
+
+
+def test_three_times_the_limit_is_recorded_as_diverged_though_finite():
+    x = _features()
+    wanted = np.random.default_rng(3).standard_normal(24)
+    tasks = [tl.Task(x, s * wanted, 20, kind="regression") for s in (1.0, 50.0)]
+    limit = _limits(x @ x.T, 20, _recipe(1.0, 20, 1, momentum=0.0)).full_batch
+    for rate, diverged in ((0.9, False), (3.0, True)):
+        recipe = _recipe(rate * limit, 20, 8, momentum=0.0)
+        for history in _on_both(tasks, recipe):
+            assert jnp.isfinite(history.train_loss).all()
+            assert history.diverged.tolist() == [diverged, diverged]
+
+
+def test_cross_entropy_that_ends_far_above_its_start_has_diverged():
+    """Every sample has both labels; its loss stays finite at any rate."""
+    some = _features(12)
+    x = np.concatenate([some[:10], some])
+    task = tl.Task(x, np.repeat([0.0, 1.0], [10, 12]), 20)
+    limit = min(_limits(x @ x.T, 20, tl.Recipe(batch_size=4)))
+    for rate, diverged in ((0.5, False), (1000.0, True)):
+        recipe = tl.Recipe(5, 4, rate * limit, schedule="constant")
+        for history in _on_both([task], recipe):
+            assert jnp.isfinite(history.train_loss).all()
+            assert history.diverged.tolist() == [diverged]
+
+
+def test_a_start_far_from_the_targets_has_not_diverged():
+    """Outputs of 100 cost much, but less than at the start."""
+    recipe = _recipe(1e-4, 20, 3)
+    task = regression_tasks(1, n=24, num_train=20)
+    history = tl.train_dual(np.eye(24), np.full(24, 100.0), task, recipe, key=KEY)
+    assert history.train_loss[0, -1] > 1e3 and not history.diverged[0]

@@ -60,7 +60,10 @@ class Checkpoint(NamedTuple):
                 "another folder as `checkpoint`, or remove this one."
             )
         leaves, structure = jax.tree.flatten(tree)
-        read = [_like(leaf, saved[str(i)]) for i, leaf in enumerate(leaves)]
+        read = [  # what the states of earlier versions lack stays as it begins
+            _like(leaf, saved[str(i)]) if str(i) in saved else leaf
+            for i, leaf in enumerate(leaves)
+        ]
         return jax.tree.unflatten(structure, read)
 
     def save(self, tree: Any, done: int, *, last: int) -> None:

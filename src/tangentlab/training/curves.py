@@ -2,9 +2,11 @@
 
 from typing import NamedTuple
 
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .losses import LOSSES
 from .recipe import Recipe
 from .record import FITTED
 
@@ -16,11 +18,13 @@ class Curves(NamedTuple):
         rows: For each epoch training loss and accuracy, test loss and accuracy.
         by_batch: Steps before the first batch with a small loss, or infinity.
         by_epoch: Steps by the end of the first epoch with a small loss, or infinity.
+        first: Mean loss of the first batch, before any step; NaN where not known.
     """
 
     rows: Float[np.ndarray, "e *r 4"]
     by_batch: Float[np.ndarray, "*r"]
     by_epoch: Float[np.ndarray, "*r"]
+    first: Float[np.ndarray, "*r"]
 
     @property
     def epochs(self) -> int:
@@ -39,7 +43,8 @@ def no_curves(runs: tuple[int, ...], dtype: np.dtype) -> Curves:
         Curves of no epochs.
     """
     never = np.full(runs, np.inf)
-    return Curves(np.empty((0, *runs, 4), dtype), never, never)
+    unknown = np.full(runs, np.nan)
+    return Curves(np.empty((0, *runs, 4), dtype), never, never, unknown)
 
 
 def extend(
@@ -66,9 +71,29 @@ def extend(
     small = seen[..., 0] / recipe.batch_size <= FITTED
     first = np.where(small.any(axis=0), small.argmax(axis=0), np.inf)
     done = curves.epochs * steps
+    start = seen[0, ..., 0].astype(float) / recipe.batch_size
     by_epoch = np.where(means[..., 0] <= FITTED, done + steps, np.inf)
     return Curves(
         np.concatenate([curves.rows, row[None]]),
         np.minimum(curves.by_batch, done + first),
         np.minimum(curves.by_epoch, by_epoch),
+        curves.first if curves.epochs else start,
     )
+
+
+def loss_at_start(
+    curves: Curves, y: Float[np.ndarray, "... m"], recipe: Recipe
+) -> Float[np.ndarray, "*r"]:
+    """What a training loss is compared with to tell whether training diverged.
+
+    Args:
+        curves: All epochs.
+        y: Targets of the training samples, shared by all seeds.
+        recipe: Its loss.
+
+    Returns:
+        The larger of the first batch's loss and that of an output of 0 on all samples.
+    """
+    targets = jnp.asarray(y)
+    of_zero = LOSSES[recipe.loss].value(jnp.zeros_like(targets), targets).mean(-1)
+    return np.asarray(np.fmax(curves.first, np.asarray(of_zero, float)))

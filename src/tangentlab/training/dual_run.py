@@ -10,7 +10,7 @@ from .._progress import Advance
 from .._types import PRNGKey
 from .batches import epoch_batches
 from .checkpoint import Checkpoint
-from .curves import Curves, extend, no_curves
+from .curves import Curves, extend, loss_at_start, no_curves
 from .distances import cosine_distance
 from .dual_steps import DualState, Start, rule_of, run_steps
 from .gram_rows import GramRows
@@ -100,6 +100,7 @@ def _history(run: DualRun, state: DualState, curves: Curves) -> History:
         curves.by_batch,
         curves.by_epoch,
         distance=jnp.sqrt(squared),
+        at_start=loss_at_start(curves, run.y[:, :m], run.recipe),
         cosine=cosine,
         outputs=outputs.T,
         coefficients=state.beta.T,

@@ -18,7 +18,7 @@ from ..kernels.planning import backend
 from .batches import epoch_batches
 from .carrying import task_axes
 from .checkpoint import Checkpoint
-from .curves import extend, no_curves
+from .curves import extend, loss_at_start, no_curves
 from .distances import distances
 from .groups import Group
 from .losses import LOSSES, Loss, loss_dtype, totals
@@ -63,6 +63,7 @@ class Outcome(NamedTuple):
         by_epoch: Likewise, by epochs.
         outputs: On all samples.
         distances: Distance and cosine distance from the start.
+        at_start: The training loss before the first step.
     """
 
     learner: Learner
@@ -71,6 +72,7 @@ class Outcome(NamedTuple):
     by_epoch: Float[np.ndarray, "*r"]
     outputs: Float[Array, "*r n"]
     distances: Float[Array, "*r 2"]
+    at_start: Float[np.ndarray, "*r"]
 
 
 def make_program(trainer: Trainer, *, tasks: bool, seeds: bool = False) -> Program:
@@ -213,6 +215,7 @@ def run_program(
         curves.by_epoch,
         _predict(program, learner, start, x, size),
         program.measure(learner.params, start),
+        loss_at_start(curves, group.y[..., :num_train], recipe),
     )
 
 

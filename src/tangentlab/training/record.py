@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, PyTree
 
 FITTED = 0.01
 """The training loss up to which iterations are counted."""
+_FAR = 10.0  # times the loss at the start: no training ends there that is stable
 
 
 class History(eqx.Module):
@@ -27,7 +28,10 @@ class History(eqx.Module):
         cosine: $1 - \cos(\theta_T, \theta_0)$; None where function space has nothing to
             tell it from.
         outputs: Final outputs on all samples, train then test.
-        diverged: True where a loss, or the distance, was not finite.
+        diverged: True where a loss, or the distance, was not finite; or the training
+            loss of the last epoch is above ten times that of the first batch, and of an
+            output of 0. A linear model beyond its largest rate may end there: under
+            cross-entropy its loss stays finite.
         params: Final parameters, one tree per task; empty in function space.
         states: Final batch statistics, likewise.
         coefficients: In function space $\beta$, one for each training sample, with
@@ -72,6 +76,7 @@ def make_history(
     by_epoch: Float[np.ndarray, " t"],
     *,
     distance: Float[Array, " t"],
+    at_start: Float[np.ndarray, " t"],
     **others: Any,
 ) -> History:
     """The record of what was seen.
@@ -81,12 +86,14 @@ def make_history(
         by_batch: Steps to a small training loss, by batches.
         by_epoch: Likewise, by epochs.
         distance: From the start.
+        at_start: The training loss before the first step, see `curves.loss_at_start`.
         **others: The other fields, but `diverged`, which follows.
 
     Returns:
         The history.
     """
     metrics = jnp.asarray(rows)
+    finite = np.isfinite(rows).all((1, 2)) & np.isfinite(np.asarray(distance))
     return History(
         train_loss=metrics[..., 0],
         train_accuracy=metrics[..., 1],
@@ -95,6 +102,6 @@ def make_history(
         iterations_by_batch=jnp.asarray(by_batch),
         iterations_by_epoch=jnp.asarray(by_epoch),
         distance=distance,
-        diverged=~jnp.isfinite(metrics).all((1, 2)) | ~jnp.isfinite(distance),
+        diverged=jnp.asarray(~finite | (rows[:, -1, 0] > _FAR * at_start)),
         **others,
     )

@@ -190,6 +190,7 @@ def gather(reports: Sequence[Report]) -> History:
         together("by_batch", np),
         together("by_epoch", np),
         distance=distances[:, 0],
+        at_start=together("at_start", np),
         cosine=distances[:, 1],
         outputs=together("outputs", jnp),
         params=tuple(ends[i][0] for i in order),

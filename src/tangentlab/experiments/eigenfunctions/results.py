@@ -24,7 +24,7 @@ class Ended:
             it was never reached.
         distance: From the initial parameters.
         cosine: Cosine distance from them.
-        diverged: A loss left the finite numbers.
+        diverged: Training diverged, see `tl.History`.
         seconds: What training took, for each seed.
         iterations_by_batch: Steps to a mean training loss of 0.01 in a batch, likewise;
             None where a run did not save them.

@@ -41,7 +41,7 @@ class Learned:
         resolved: Its energy is above rounding.
         network: Test accuracy of the network.
         linearized: Test accuracy of its linearization.
-        diverged: A loss of one of them left the finite numbers.
+        diverged: Training of one of them diverged, see `tl.History`.
     """
 
     index: Int[np.ndarray, " t"]

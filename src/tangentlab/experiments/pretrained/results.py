@@ -17,7 +17,7 @@ class Learned:
         loss: Mean training loss of each epoch.
         accuracy: On the test samples at the end.
         train_accuracy: On the training samples in the last epoch.
-        diverged: A loss left the finite numbers.
+        diverged: Training diverged, see `tl.History`.
         outputs: On the test samples at the end.
         unstable: The learning rate was beyond what a linear model with this kernel
             bears in theory; False where that was not looked at.
