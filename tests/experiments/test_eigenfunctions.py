@@ -87,6 +87,17 @@ def test_function_space_and_weight_space_train_the_same_linearization(
 
 
 @pytest.mark.parametrize("on_disk", [False, True])
+def test_weight_space_warns_of_a_rate_that_is_too_large(tmp_path, on_disk):
+    options = {"linearized_in": "weights", "gram_on_disk": on_disk, "indices": (3,)}
+    recipe = dataclasses.replace(TOY.recipe, learning_rate=1e3, epochs=1)
+    config = dataclasses.replace(TOY, recipe=recipe, **options)
+    with pytest.warns(
+        UserWarning, match="rate of 1000 is likely to diverge on the lin"
+    ):
+        compute(config, tmp_path)
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
 def test_labels_of_another_activation_at_the_same_parameters(tmp_path, on_disk):
     """Against Gram matrices and training outside of the experiment."""
     config = dataclasses.replace(TOY, label_activation="tanh", gram_on_disk=on_disk)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tangentlab as tl
-from tangentlab.training.stability import rate_limits
+from tangentlab.training.stability import limits_of, rate_limits
 from tests.helpers import psd_from_eigenvalues
 from tests.training.problems import regression_tasks
 
@@ -122,6 +122,12 @@ def test_the_warning_tells_both_limits():
     pattern = f"rate of 2 .*below {full:.3g} in full.*below {mini:.3g} in batches of 1"
     with pytest.warns(UserWarning, match=pattern):
         _growth(K, recipe)
+
+
+def test_limits_of_a_gram_matrix_are_those_of_its_training_samples():
+    K = _of_unit_samples(0.5)
+    recipe = _recipe(1.0, 16, 1)
+    np.testing.assert_allclose(limits_of(K, 60, recipe), _limits(K, 60, recipe), 0.01)
 
 
 def test_cross_entropy_bears_four_times_the_rate():

@@ -5,14 +5,11 @@ from os import PathLike
 
 import jax
 import jax.numpy as jnp
-import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Float
 
 from .._keys import AnyKey, as_key
 from .._types import AnyArray
 from ..kernels.planning import free_memory
-from ..spectra.checking import finite_message
-from ..spectra.krylov import leading, usual_effort
 from ..tasks import Task
 from .checkpoint import keep_runs_at_once, open_checkpoints
 from .dual_checks import (
@@ -28,9 +25,7 @@ from .groups import Group, as_tasks, group_tasks
 from .recipe import Recipe
 from .record import History
 from .runs import steps_bar
-from .stability import rate_limits, warn_if_unstable
-
-_ACCURACY = 0.01  # of the largest eigenvalue, for a warning
+from .stability import limits_of_rows, warn_if_unstable
 
 
 def train_dual(
@@ -96,7 +91,7 @@ def train_dual(
     rows = open_rows(K, m, recipe.batch_size, memory)
     start = check_start(f_0, origin, rows)
     trace = float(diagonal[:m].sum())
-    limits = rate_limits(_largest_eigenvalue(rows, trace), trace, m, recipe)
+    limits = limits_of_rows(rows, trace, recipe)
     warn_if_unstable(limits, rates.max(), recipe.batch_size)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = keep_runs_at_once(checkpoints, _tasks_that_fit(rows))
@@ -118,28 +113,6 @@ def _one_group(tasks: Sequence[Task], recipe: Recipe) -> Group:
             f"{len(groups)} different sets of samples: train them in separate calls."
         )
     return groups[0]
-
-
-def _largest_eigenvalue(rows: GramRows, trace: float) -> float:
-    """Of the training samples, to about a hundredth; never above the true one."""
-    m = rows.num_train
-    # One product with every entry that is used finds those that are not finite.
-    finite = jnp.isfinite(rows.product(slice(0, rows.n), _ones(rows)))[:, 0]
-    if not finite.all():
-        raise ValueError(finite_message(int(finite.argmin())))
-    if trace == 0:
-        return 0.0
-
-    def product(V):
-        V = rows.beside(jnp.asarray(V, rows.dtype))
-        return np.asarray(rows.product(slice(0, m), V), np.float64)
-
-    effort = usual_effort(m, 1)
-    return float(leading(product, m, 1, tolerance=_ACCURACY, effort=effort).values[0])
-
-
-def _ones(rows: GramRows) -> Float[Array, "m 1"]:
-    return rows.beside(jnp.ones((rows.num_train, 1), rows.dtype))
 
 
 def _tasks_that_fit(rows: GramRows) -> int:

@@ -52,6 +52,10 @@ def train(
     All tasks see the same batches in the same order; equal keys give equal batches.
     Tasks do not touch each other: one that diverges is recorded, the others go on.
 
+    A linearization has a largest stable learning rate, of which nobody warns here: it
+    takes the Gram matrix `K` of the samples to know it. `limits_of(K, num_train,
+    recipe)` of `tangentlab.training.stability` tells it; `tl.train_dual` warns.
+
     Args:
         model: A network, or any `apply`, such as `tl.linearize(model.apply, params)`.
             A model with batch statistics uses those of the batch while it trains and

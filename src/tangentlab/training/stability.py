@@ -16,8 +16,19 @@ their mean overshoots before.
 import warnings
 from typing import NamedTuple
 
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from ..kernels.planning import free_memory
+from ..spectra.checking import finite_message
+from ..spectra.krylov import leading, usual_effort
+from .dual_checks import check_gram
+from .gram_rows import GramLike, GramRows, open_rows
 from .losses import LOSSES
 from .recipe import Recipe
+
+_ACCURACY = 0.01  # of the largest eigenvalue, for a warning
 
 
 class RateLimits(NamedTuple):
@@ -58,6 +69,40 @@ def rate_limits(
     )
 
 
+def limits_of(K: GramLike, num_train: int, recipe: Recipe) -> RateLimits:
+    """The largest learning rates of a linearization, from its Gram matrix.
+
+    Args:
+        K: The Gram matrix of all samples, train then test, or of the training samples.
+        num_train: Number of training samples.
+        recipe: Loss, momentum, decays and batch size; SGD.
+
+    Returns:
+        Both limits, to about a hundredth.
+    """
+    diagonal = check_gram(K, K.shape[0])
+    rows = open_rows(K, num_train, recipe.batch_size, free_memory())
+    return limits_of_rows(rows, float(diagonal[:num_train].sum()), recipe)
+
+
+def limits_of_rows(rows: GramRows, trace: float, recipe: Recipe) -> RateLimits:
+    """The same of a Gram matrix that is open.
+
+    Args:
+        rows: The matrix.
+        trace: Its trace, on the training samples.
+        recipe: Loss, momentum, decays and batch size.
+
+    Returns:
+        Both limits.
+
+    Raises:
+        ValueError: If the matrix is not finite.
+    """
+    largest = _largest_eigenvalue(rows, trace)
+    return rate_limits(largest, trace, rows.num_train, recipe)
+
+
 def warn_if_unstable(limits: RateLimits, rate: float, batch_size: int) -> None:
     """Warn if the learning rate is beyond a limit.
 
@@ -75,3 +120,25 @@ def warn_if_unstable(limits: RateLimits, rate: float, batch_size: int) -> None:
         f"{batch_size}. Lower the rate or the momentum.",
         stacklevel=3,
     )
+
+
+def _largest_eigenvalue(rows: GramRows, trace: float) -> float:
+    """Of the training samples, to about a hundredth; never above the true one."""
+    m = rows.num_train
+    # One product with every entry that is used finds those that are not finite.
+    finite = jnp.isfinite(rows.product(slice(0, rows.n), _ones(rows)))[:, 0]
+    if not finite.all():
+        raise ValueError(finite_message(int(finite.argmin())))
+    if trace == 0:
+        return 0.0
+
+    def product(V):
+        V = rows.beside(jnp.asarray(V, rows.dtype))
+        return np.asarray(rows.product(slice(0, m), V), np.float64)
+
+    effort = usual_effort(m, 1)
+    return float(leading(product, m, 1, tolerance=_ACCURACY, effort=effort).values[0])
+
+
+def _ones(rows: GramRows) -> Float[Array, "m 1"]:
+    return rows.beside(jnp.ones((rows.num_train, 1), rows.dtype))

@@ -50,6 +50,7 @@ from ..stages.training import (
     learn_dual,
     learn_linearized,
     learn_network,
+    warn_of_rate,
 )
 from .rates import choose_rates, num_left
 
@@ -153,6 +154,8 @@ def _compute_kernel(config: Eigenfunctions, plan: _Plan, seed: Seed) -> None:
     if not made:
         K = compute_gram(source, config.precision, on_disk=config.gram_on_disk)
         make_tasks(source, K, plan.indices, plan.num_pairs, config.precision)
+        if not plan.dual and source is seed and config.rates is None:
+            warn_of_rate(K, config.recipe, seed.dataset.num_train)
     if plan.dual:
         if K is None or source is not seed:
             K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)

@@ -11,6 +11,7 @@ from ..._linalg import blocks
 from ...models import linearize
 from ...tasks import Task
 from ...training import History, Recipe, origin, train, train_dual
+from ...training.stability import limits_of, warn_if_unstable
 from .seeds import Seed
 from .shared_networks import train_once
 from .sweeping import learn_tasks
@@ -109,6 +110,21 @@ def learn_linearized(seed: Seed, job: Job) -> None:
         return train(linearize(apply, params), params, tasks, recipe, **others)
 
     _learn(seed, name, lambda: learn_tasks(seed, job.tasks, options, learn))
+
+
+def warn_of_rate(K: Any, recipe: Recipe, num_train: int) -> None:
+    """Warn if a linearization trained in weight space is likely to diverge.
+
+    In function space training itself warns. Adam has no such limit.
+
+    Args:
+        K: Gram matrix of the network that is linearized.
+        recipe: How it is trained.
+        num_train: Number of training samples.
+    """
+    if recipe.optimizer == "sgd":
+        limits = limits_of(K, num_train, recipe)
+        warn_if_unstable(limits, recipe.largest_rate, recipe.batch_size)
 
 
 def learn_dual(seed: Seed, job: Job, K: Any, *, resumable: bool) -> None:
