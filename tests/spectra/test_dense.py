@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tangentlab as tl
+from tangentlab.spectra import decomposition, dense, describing
 from tests.helpers import assert_close, psd_from_eigenvalues
 
 
@@ -149,3 +150,25 @@ def test_a_traced_matrix_raises():
 def test_nested_lists_are_a_matrix():
     assert tl.spectrum([[1.0]]).eigenvalues.tolist() == [1.0]
     assert tl.spectrum([[1.0, 0.0], [0.0, 3.0]], 1).eigenvalues.tolist() == [3.0]
+
+
+def test_what_does_not_fit_memory_is_refused_before_the_work(monkeypatch):
+    K = np.diag(np.arange(1.0, 1101))
+    monkeypatch.setattr(dense, "host_memory", lambda: 10**7)
+    for num in (None, 500):
+        with pytest.raises(MemoryError, match=r"1,100 rows takes .*method='krylov'"):
+            tl.spectrum(K, num)
+    assert tl.spectrum(K[:600, :600], 10).method == "dense"
+
+
+def test_pairs_that_do_not_converge_stay_where_dense_does_not_fit(monkeypatch):
+    def rough(K, num, *options):
+        V = np.eye(len(K))[:, :num]
+        return describing.Solution(np.ones(num), V, np.ones(num), "krylov", num, "No.")
+
+    monkeypatch.setattr(decomposition, "_krylov", rough)
+    K = np.eye(1100)
+    assert tl.spectrum(K, 2).method == "dense"
+    monkeypatch.setattr(dense, "host_memory", lambda: 10**7)
+    with pytest.warns(UserWarning, match="No."):
+        assert tl.spectrum(K, 2).method == "krylov"

@@ -86,12 +86,21 @@ def free_memory() -> int:
     stats = jax.devices()[0].memory_stats() if backend() == "gpu" else None
     if stats:
         return int(share * (stats["bytes_limit"] - stats["bytes_in_use"]))
+    return int(share * host_memory())
+
+
+def host_memory() -> int:
+    """Bytes that are free in the memory of this machine.
+
+    Returns:
+        Their number; where the system does not tell, all there are.
+    """
     info = Path("/proc/meminfo")
     if info.exists():
         for line in info.read_text().splitlines():
             if line.startswith("MemAvailable:"):
-                return int(share * 1024 * int(line.split()[1]))
-    return int(share * os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+                return 1024 * int(line.split()[1])
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def plan(

@@ -21,7 +21,7 @@ from .checking import (
     check_real,
     check_tolerance,
 )
-from .dense import LARGEST, dense_pairs
+from .dense import LARGEST, dense_fits, dense_pairs
 from .describing import Solution, describe
 from .device import device_pairs
 from .krylov import usual_effort
@@ -45,7 +45,8 @@ def spectrum(
     r"""Eigenpairs of a symmetric matrix, the largest first.
 
     *Dense* is LAPACK in float64 for a matrix of the host or on disk, `O(n^3)` time and
-    `3 n^2` numbers; on a GPU, float32 with vectors that stay there, refined in float64.
+    `n (2 n + num)` numbers beside the matrix; on a GPU, float32 with vectors that stay
+    there, refined in float64.
     *Krylov* needs products alone, `O(n^2 num)` time and `12 n num` numbers, always in
     float64: a matrix on disk is streamed, one on a GPU is multiplied there. `auto` is
     Krylov from n = 1000 on for up to n / 16 pairs, and for up to 16,383 of them
@@ -69,6 +70,7 @@ def spectrum(
         ValueError: If `K` is not a finite symmetric matrix, or empty; if `num` is no
             whole number, outside 1..n, or beyond what LAPACK can take. `LinAlgError`,
             one of them, if the solver fails.
+        MemoryError: If a dense decomposition does not fit memory.
     """
     A: Any = as_matrix(K)
     n = A.shape[0]
@@ -81,8 +83,8 @@ def spectrum(
     found = None
     if _is_krylov(method, n, k, on_device):
         found = _krylov(A, k, tolerance, epsilon, on_device)
-        dense_can_do_better = method == "auto" and (on_device or n <= LARGEST)
-        if found.num_unconverged and dense_can_do_better:
+        possible = on_device or (n <= LARGEST and dense_fits(n, k))
+        if found.num_unconverged and method == "auto" and possible:
             found = None
     if found is None:
         decompose = device_pairs if on_device else dense_pairs
