@@ -230,3 +230,25 @@ def test_bad_matrices_raise(entry, message):
 def test_bad_options_raise(options, message, no_type_checks):
     with pytest.raises(ValueError, match=message):
         tl.spectrum(np.eye(3), 1, **options)
+
+
+class _Slices:
+    """A matrix on disk, as far as a search knows it."""
+
+    def __init__(self, K):
+        self.array, self.shape, self.dtype = K, K.shape, K.dtype
+
+    def __getitem__(self, key):
+        return self.array[key]
+
+    def __matmul__(self, V):
+        return self.array @ V
+
+
+@pytest.mark.parametrize("kind", [np.asarray, _Slices], ids=["array", "slices"])
+def test_what_does_not_converge_because_it_is_not_symmetric_is_refused(kind):
+    """One entry is too little for random products to see."""
+    K = Rotated(1e4 * decay(400, 1.0)).dense().astype(np.float32)
+    K[3, 250] += 5
+    with pytest.raises(ValueError, match="must be symmetric.* differ by 5"):
+        tl.spectrum(kind(K), 10, method="krylov")

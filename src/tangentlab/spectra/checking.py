@@ -123,6 +123,25 @@ def check_symmetric(asymmetry: float, largest: float, epsilon: float) -> None:
         )
 
 
+def check_symmetric_in_strips(K: Any, epsilon: float) -> None:
+    """Raise where a matrix of the host, or on disk, is not symmetric.
+
+    Args:
+        K: The matrix, of which some rows and the same columns are read at a time.
+        epsilon: Machine epsilon of its dtype.
+
+    Raises:
+        ValueError: If it differs from its transpose by more than rounding.
+    """
+    n, asymmetry, largest = K.shape[0], 0.0, 0.0
+    for at in blocks(n, max(1, _STRIP // n)):
+        rows = np.asarray(K[at, at.start :], np.float64)
+        columns = np.asarray(K[at.start :, at], np.float64)
+        asymmetry = max(asymmetry, float(np.abs(rows - columns.T).max()))
+        largest = max(largest, float(np.abs(rows).max()), float(np.abs(columns).max()))
+    check_symmetric(asymmetry, largest, epsilon)
+
+
 def check_finite(K: Float[np.ndarray, "n m"]) -> None:
     """Raise where a matrix is not finite.
 

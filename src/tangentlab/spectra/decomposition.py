@@ -19,11 +19,12 @@ from .checking import (
     check_finite,
     check_num,
     check_real,
+    check_symmetric_in_strips,
     check_tolerance,
 )
 from .dense import LARGEST, dense_fits, dense_pairs
 from .describing import Solution, describe
-from .device import device_pairs
+from .device import check_on_device, device_pairs
 from .krylov import usual_effort
 from .matrix_free import TOLERANCE, search
 from .multiplying import diagonal, is_on_accelerator, multiply, multiply_on_device
@@ -86,6 +87,9 @@ def spectrum(
         possible = on_device or (n <= LARGEST and dense_fits(n, k))
         if found.num_unconverged and method == "auto" and possible:
             found = None
+        elif found.num_unconverged:  # perhaps because there is nothing to converge to
+            look = check_on_device if on_device else check_symmetric_in_strips
+            look(A, epsilon)
     if found is None:
         decompose = device_pairs if on_device else dense_pairs
         found = decompose(A, k, epsilon)

@@ -49,7 +49,7 @@ def device_pairs(K: Float[Array, "n n"], num: int, epsilon: float) -> Solution:
         MemoryError: If the device has no piece of memory that is large enough.
     """
     with jax.enable_x64(True), jax.default_device(next(iter(K.devices()))):
-        _check(K, epsilon)
+        check_on_device(K, epsilon)
         X, lam = _leading(K, epsilon)
         V = _decomposed(_flattened(K, X, lam))
         lam, residuals = np.empty(len(V)), np.empty(len(V))
@@ -65,7 +65,16 @@ def device_pairs(K: Float[Array, "n n"], num: int, epsilon: float) -> Solution:
     return Solution(lam[order], V, residuals[order], "dense", following=following)
 
 
-def _check(K: Array, epsilon: float) -> None:
+def check_on_device(K: Float[Array, "n n"], epsilon: float) -> None:
+    """Raise unless a matrix is finite and symmetric, without moving it.
+
+    Args:
+        K: The matrix.
+        epsilon: Machine epsilon of its dtype.
+
+    Raises:
+        ValueError: If it is not.
+    """
     asymmetry = largest = 0.0
     for rows in blocks(len(K), max(1, _STRIP // len(K))):
         found = _look(K, rows.start, rows.stop - rows.start)
