@@ -9,6 +9,7 @@ import optax
 import pytest
 
 import tangentlab as tl
+from tangentlab.training.dual_checks import check_gram
 from tests.networks import dense_apply
 from tests.training.problems import (
     ITERATIONS,
@@ -220,6 +221,14 @@ def test_a_diverged_task_does_not_touch_the_others():
 def test_what_is_no_gram_matrix_is_refused(change, message):
     with pytest.raises(ValueError, match=message):
         dual(change(problem()[2]))
+
+
+def test_whole_rows_of_a_matrix_on_disk_are_compared_with_its_columns():
+    K = np.eye(100)
+    K[37, 99] = 9.0
+    with pytest.raises(ValueError, match=r"K\[99, 37\] = 0, K\[37, 99\] = 9"):
+        check_gram(Sliced(K), 100)
+    check_gram(Sliced(np.eye(100)), 100)
 
 
 @pytest.mark.parametrize(

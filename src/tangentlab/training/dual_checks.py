@@ -14,7 +14,8 @@ from .dual_steps import Start
 from .gram_rows import GramLike, GramRows
 from .recipe import Recipe
 
-_SAMPLED = 32  # rows and columns of a matrix on disk whose symmetry is looked at
+_SAMPLED = 32  # rows and columns by which a matrix is told from another
+_ROWS = 16  # of a matrix on disk that are compared with the same columns
 _ROUNDING, _MOST = 1e3, 1e-3  # asymmetry: in machine epsilons; in half precision
 _BLOCK = 1024
 
@@ -76,7 +77,7 @@ def check_gram(K: GramLike, n: int) -> Float[np.ndarray, " n"]:
 
     Args:
         K: The matrix. Symmetry of an array is looked at everywhere, that of a matrix on
-            disk on a sample of its entries.
+            disk in some rows and columns, spread over all.
         n: Number of samples, train and test.
 
     Returns:
@@ -118,23 +119,21 @@ def _diagonal(K: GramLike) -> Float[np.ndarray, " n"]:
 
 def _check_symmetric(K: GramLike, sizes: Float[np.ndarray, " n"]) -> None:
     n = K.shape[0]
-    if isinstance(K, jax.Array | np.ndarray):
-        chosen, strips = np.arange(n), list(blocks(n, _BLOCK))
-    else:
-        chosen = _spread_over(n)
-        K, strips = jnp.asarray(some_entries(K)), [slice(0, len(chosen))]
+    whole = isinstance(K, jax.Array | np.ndarray)
+    chosen = _spread_over(n, _ROWS)
+    strips = list(blocks(n, _BLOCK)) if whole else [slice(i, i + 1) for i in chosen]
+    rounding = min(_ROUNDING * float(jnp.finfo(K.dtype).eps), _MOST)
     for strip in strips:
-        own, others = sizes[chosen[strip]], sizes[chosen]
-        own = own * min(_ROUNDING * float(jnp.finfo(K.dtype).eps), _MOST)
-        uneven = np.asarray(_uneven(K[strip], K[:, strip], own, others))
+        rows, columns = jnp.asarray(K[strip]), jnp.asarray(K[:, strip])
+        uneven = np.asarray(_uneven(rows, columns, rounding * sizes[strip], sizes))
         if uneven.any():
-            i = strip.start + int(uneven.argmax())
-            gaps = np.abs(np.asarray(K[i] - K[:, i], np.float64))
-            j = int((gaps / np.maximum(sizes[chosen[i]] * others, 1e-300)).argmax())
+            at = int(uneven.argmax())
+            i, row, column = strip.start + at, rows[at], columns[:, at]
+            gaps = np.abs(np.asarray(row - column, np.float64))
+            j = int((gaps / np.maximum(sizes[i] * sizes, 1e-300)).argmax())
             raise ValueError(
-                f"`K` is not symmetric: K[{chosen[i]}, {chosen[j]}] = "
-                f"{float(K[i, j]):g}, K[{chosen[j]}, {chosen[i]}] = "
-                f"{float(K[j, i]):g}. Compute it on one set of samples, "
+                f"`K` is not symmetric: K[{i}, {j}] = {float(row[j]):g}, K[{j}, {i}] = "
+                f"{float(column[j]):g}. Compute it on one set of samples, "
                 "`tl.gram(apply, params, x)`; if that is rounding, take (K + K.T) / 2."
             )
 
@@ -148,12 +147,12 @@ def some_entries(K: GramLike) -> Float[np.ndarray, "k k"]:
     Returns:
         Those between some samples, spread over all.
     """
-    chosen = _spread_over(K.shape[0])
+    chosen = _spread_over(K.shape[0], _SAMPLED)
     return np.asarray(K[np.ix_(chosen, chosen)])
 
 
-def _spread_over(n: int) -> Int[np.ndarray, " k"]:
-    return np.unique(np.linspace(0, n - 1, min(n, _SAMPLED)).astype(int))
+def _spread_over(n: int, num: int) -> Int[np.ndarray, " k"]:
+    return np.unique(np.linspace(0, n - 1, min(n, num)).astype(int))
 
 
 @jax.jit
