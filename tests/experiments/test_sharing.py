@@ -136,3 +136,22 @@ def test_fewer_pairs_are_taken_from_a_spectrum_that_has_more(
     names = [path.stem for path in (tmp_path / ".shared").glob("spectrum-*")]
     ends = sorted(name.split("-", 2)[2] for name in names)
     assert ends == ["float32-24", "high-6"]
+
+
+def test_what_is_resolved_follows_the_precision_of_the_gram_matrix(
+    seed, tmp_path, monkeypatch
+):
+    """On an accelerator, and not by what a run on a CPU has left."""
+    K = tl.gram(seed.model.apply, seed.params, seed.dataset.x)
+    open_shared(tmp_path)
+    exact = find_pairs(seed, K, 24, "fast")
+    assert exact.resolution == find_pairs(seed, K, 24, "float32").resolution
+    monkeypatch.setattr(shared_spectra, "backend", lambda: "gpu")
+    largest = exact.eigenvalues[0]
+    for _ in ("computed", "read"):
+        for precision, error in (("high", 3e-5), ("fast", 1e-4)):
+            found = find_pairs(seed, K, 24, precision)
+            assert found.resolution == pytest.approx(error * largest)
+            below = (exact.eigenvalues < error * largest).sum()
+            assert found.num_below_resolution == below
+    assert find_pairs(seed, K, 24, "float32").resolution == exact.resolution

@@ -251,8 +251,8 @@ def test_modes_beyond_what_landmarks_resolve_are_dropped(tmp_path, monkeypatch):
     """As if the landmarks resolved the seven leading modes."""
     whole = computing.leading_pairs
 
-    def coarse(K, num):
-        found = whole(K, num)
+    def coarse(K, num, epsilon):
+        found = whole(K, num, epsilon)
         limit = float(np.mean(found.eigenvalues[6:8])) / 4
         return dataclasses.replace(found, resolution=limit)
 

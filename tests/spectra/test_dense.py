@@ -172,3 +172,18 @@ def test_pairs_that_do_not_converge_stay_where_dense_does_not_fit(monkeypatch):
     monkeypatch.setattr(dense, "host_memory", lambda: 10**7)
     with pytest.warns(UserWarning, match="No."):
         assert tl.spectrum(K, 2).method == "krylov"
+
+
+def test_the_error_of_the_matrix_decides_what_is_resolved():
+    K = np.diag([1.0, 0.5, 0.4999, 0.01, 1e-5])
+    with pytest.warns(UserWarning, match="1 of 5 .*its relative error 0.001 times"):
+        found = tl.spectrum(K, epsilon=1e-3)
+    assert found.resolution == pytest.approx(1e-3)
+    assert found.unresolved.tolist() == [False, True, True, False, False]
+    assert found.num_below_resolution == 1
+    with pytest.raises(ValueError, match=r"`epsilon` is a relative error.* got 2"):
+        tl.spectrum(K, epsilon=2.0)
+    rounding = tl.spectrum(K.astype(np.float32), epsilon=0.0).resolution
+    assert rounding == np.finfo(np.float32).eps  # and never less than that
+    with pytest.raises(ValueError, match="Eigenvalue 4 of `K_mm` .*Ask for num=4"):
+        tl.spectra.nystrom(K, K, 5, epsilon=1e-3)

@@ -80,8 +80,8 @@ def test_what_is_no_symmetric_matrix_raises(product, num, message):
         (2.0, 1e-16, r"`n` must be the side of the matrix, 1 or more, got 2\.0"),
         (0, 1e-16, "`n` must be the side of the matrix, 1 or more, got 0"),
         (True, 1e-16, "`n` must be the side .* got True"),
-        (2, -1.0, r"`epsilon` is the relative rounding error .* got -1\.0"),
-        (2, np.nan, "`epsilon` is the relative rounding error .* got nan"),
+        (2, -1.0, r"`epsilon` is a relative error.* got -1\.0"),
+        (2, np.nan, "`epsilon` is a relative error.* got nan"),
     ],
 )
 def test_bad_sizes_of_a_matrix_raise(n, epsilon, message, no_type_checks):

@@ -104,6 +104,22 @@ def check_tolerance(tolerance: float) -> None:
         )
 
 
+def check_epsilon(epsilon: float) -> None:
+    """Raise unless a number can be a relative error.
+
+    Args:
+        epsilon: Of a matrix, or of products with it.
+
+    Raises:
+        ValueError: If it is not in [0, 1).
+    """
+    if not 0 <= epsilon < 1:
+        raise ValueError(
+            "`epsilon` is a relative error, of the matrix or of products with it, such "
+            f"as 1e-7 for float32, got {epsilon}."
+        )
+
+
 def check_symmetric(asymmetry: float, largest: float, epsilon: float) -> None:
     """Raise where a matrix and its transpose differ by more than rounding.
 

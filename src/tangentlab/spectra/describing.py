@@ -40,7 +40,7 @@ def describe(found: Solution, *, epsilon: float, trace: float | None) -> Spectru
 
     Args:
         found: The pairs.
-        epsilon: Machine epsilon of the matrix.
+        epsilon: Relative error of the matrix, machine epsilon of its dtype at least.
         trace: Of the matrix.
 
     Returns:
@@ -98,7 +98,7 @@ def _complaints(found: Solution, epsilon: float, resolution: float) -> Iterator[
         advice = f" {', or '.join(ways).capitalize()}." if ways else ""
         yield (
             f"{lost} of {len(lam)} eigenvalues lie below the resolution of the matrix "
-            f"({resolution:.3g}, its dtype's epsilon {epsilon:.2g} times the largest "
+            f"({resolution:.3g}, its relative error {epsilon:.2g} times the largest "
             f"magnitude {np.abs(lam).max():.3g}): they and their vectors are rounding."
             f"{advice}"
         )

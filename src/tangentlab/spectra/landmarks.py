@@ -20,6 +20,8 @@ def nystrom(
     K_mm: Float[Any, "m m"] | Sequence[Sequence[float]],
     K_nm: Float[Any, "n m"] | Sequence[Sequence[float]],
     num: int,
+    *,
+    epsilon: float | None = None,
 ) -> Spectrum:
     r"""Approximate leading pairs of n samples from m landmarks among them.
 
@@ -39,6 +41,7 @@ def nystrom(
         K_mm: Gram matrix of the landmarks.
         K_nm: Kernel between all samples and the landmarks.
         num: How many pairs, at most m.
+        epsilon: Relative error of the matrices, as in `tl.spectrum`.
 
     Returns:
         The approximate spectrum of the n samples; resolution and trace are those of
@@ -61,7 +64,7 @@ def nystrom(
         )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)  # refused below
-        few = spectrum(square, num)
+        few = spectrum(square, num, epsilon=epsilon)
     _check_clear(few)
     n, scale = tall.shape[0], tall.shape[0] / m
     lam = np.asarray(few.eigenvalues) * scale
@@ -82,9 +85,9 @@ def nystrom(
         "nystrom",
         few.num_unconverged,
     )
-    epsilon = few.resolution / np.abs(few.eigenvalues).max()
+    error = few.resolution / np.abs(few.eigenvalues).max()
     trace = None if few.trace is None else few.trace * scale
-    described = describe(found, epsilon=float(epsilon), trace=trace)
+    described = describe(found, epsilon=float(error), trace=trace)
     return dataclasses.replace(described, unresolved=few.unresolved)
 
 

@@ -16,7 +16,13 @@ import numpy as np
 from .._checks import batch_size, is_whole
 from .._types import Apply, Inputs, Params
 from ..kernels import gram_diagonal, kernel_product
-from .checking import check_num, check_product, check_random_product, check_tolerance
+from .checking import (
+    check_epsilon,
+    check_num,
+    check_product,
+    check_random_product,
+    check_tolerance,
+)
 from .describing import Solution, describe, with_fixed_signs
 from .krylov import Effort, Ritz, bound, leading, usual_effort
 from .record import Spectrum
@@ -68,11 +74,7 @@ def leading_pairs(
         raise ValueError(f"`n` must be the side of the matrix, 1 or more, got {n!r}.")
     check_num(num, n)
     check_tolerance(tolerance)
-    if not 0 <= epsilon < 1:
-        raise ValueError(
-            "`epsilon` is the relative rounding error of the products, such as 1e-7 "
-            f"for float32, got {epsilon}."
-        )
+    check_epsilon(epsilon)
     found = search(product, n, num, tolerance=tolerance, epsilon=epsilon)
     return describe(found, epsilon=epsilon, trace=trace)
 

@@ -24,8 +24,9 @@ class Spectrum(eqx.Module):
         unresolved: True where the gap to a neighbor is within the resolution, so that
             the vector is an arbitrary one of its cluster. The last vector's neighbor
             counts too, though it was not asked for.
-        resolution: Eigenvalues are known up to about this, the rounding of the matrix
-            given: machine epsilon of its dtype times the largest magnitude.
+        resolution: Eigenvalues are known up to about this, the error of the matrix
+            given: its relative error, by default machine epsilon of its dtype, times
+            the largest magnitude.
         num_negative: How many computed eigenvalues are below zero.
         num_below_resolution: How many computed eigenvalues are below the resolution.
         num_unconverged: How many residuals did not reach the tolerance.

@@ -24,6 +24,7 @@ from ..stages.kernel import compute_gram, keeps_gram
 from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
 from ..stages.setting import Setting
+from ..stages.shared_spectra import error_of
 from ..stages.training import Job, is_dual, learn_dual, learn_network
 from .sources import (
     SOURCES,
@@ -113,7 +114,8 @@ def _compute_own(config: SelfReference, indices: tuple[int, ...], seed: Seed) ->
         own = labels_of(seed, K, indices, config.precision)
         seed.save("labels-own", **own._asdict())
     if not seed.has("labels-training"):
-        extended = labels_extended(K, seed.dataset, indices)
+        error = error_of(seed, config.precision)
+        extended = labels_extended(K, seed.dataset, indices, error)
         seed.save("labels-training", **extended._asdict())
     kept = keeps_gram(config.gram_on_disk, seed.cluster)
     learn_dual(seed, _job(config, seed, indices), K, resumable=kept)

@@ -123,20 +123,23 @@ def labels_of(
     return _labels(made, _missing(found, indices))
 
 
-def labels_extended(K: Any, dataset: Dataset, indices: Sequence[int]) -> Labels:
+def labels_extended(
+    K: Any, dataset: Dataset, indices: Sequence[int], epsilon: float | None = None
+) -> Labels:
     """Signs of the eigenfunctions of the training samples, extended to the others.
 
     Args:
         K: The Gram matrix of all samples.
         dataset: The samples.
         indices: Which.
+        epsilon: Relative error of the matrix, as in `tl.spectrum`.
 
     Returns:
         The labels; what is below the resolution cannot be extended, and is missing.
     """
     m = dataset.num_train
     inside = _part(K, slice(0, m), slice(0, m))
-    found = leading_pairs(inside, num_pairs(m, max(indices)))
+    found = leading_pairs(inside, num_pairs(m, max(indices)), epsilon)
     missing = _missing(found, indices)
     beside = _part(K, slice(m, None), slice(0, m))
     made = [

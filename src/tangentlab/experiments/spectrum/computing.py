@@ -37,7 +37,7 @@ from ..stages.kernel import num_pairs as usual_num_pairs
 from ..stages.opening import make_keys, open_samples, open_seeds
 from ..stages.seeds import Seed
 from ..stages.setting import Setting
-from ..stages.shared_spectra import find_pairs, leading_pairs
+from ..stages.shared_spectra import error_of, find_pairs, leading_pairs
 from .labels import class_labels, random_labels, signs_of
 
 _MOST_INDICES = 30
@@ -114,9 +114,10 @@ def _from_landmarks(config: SpectrumStudy, plan: _Plan, seed: Seed) -> Spectrum:
     at = choose_landmarks(config, len(seed.dataset.x))
     K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk, columns=at)
     inside = np.asarray(K[at])
-    few = leading_pairs(inside, plan.num_pairs)
+    error = error_of(seed, config.precision)
+    few = leading_pairs(inside, plan.num_pairs, error)
     known = resolved_modes(few.eigenvalues, few.resolution)
-    return nystrom(inside, K, int(known.sum()))
+    return nystrom(inside, K, int(known.sum()), epsilon=error)
 
 
 def choose_landmarks(config: SpectrumStudy, n: int) -> np.ndarray:

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...kernels.request import Precision
+from ...kernels.planning import backend
+from ...kernels.request import ERRORS, Precision
 from ...spectra import AccuracyWarning, Spectrum, spectrum
 from .seeds import Seed
 from .sharing import hash_start, read_shared, shared_folder, write_shared
@@ -29,30 +30,49 @@ def find_pairs(seed: Seed, K: Any, num: int, precision: Precision) -> Spectrum:
         them, so that runs that differ in `num` still see the same vectors.
     """
     folder = shared_folder(seed.folder)
+    error = error_of(seed, precision)
     if folder is None:
-        return leading_pairs(K, num)
+        return leading_pairs(K, num, error)
     stem = f"spectrum-{hash_start(seed, seed.dataset.x)[:32]}-{precision}"
+    if error is not None:  # what is resolved depends on it
+        stem = stem.replace("spectrum-", f"spectrum-within-{error:g}-")
     path = _found(folder, stem, num)
     if path is None:
-        found = leading_pairs(K, num)
+        found = leading_pairs(K, num, error)
         _write(folder / f"{stem}-{num}.npz", found)
         return found
     return _leading(_read(path), num)
 
 
-def leading_pairs(K: Any, num: int) -> Spectrum:
+def error_of(seed: Seed, precision: Precision) -> float | None:
+    """Relative error of a Gram matrix beyond the rounding of its dtype.
+
+    Args:
+        seed: Whose cluster, if any, computes it: on accelerators, for all we know.
+        precision: Of the matrix.
+
+    Returns:
+        The error, or None where there is none.
+    """
+    if backend() == "cpu" and seed.cluster is None:
+        return None
+    return ERRORS.get(precision)
+
+
+def leading_pairs(K: Any, num: int, epsilon: float | None = None) -> Spectrum:
     """Leading pairs of a Gram matrix, without a warning of what is not resolved.
 
     Args:
         K: The matrix.
         num: How many pairs.
+        epsilon: Relative error of the matrix, see `error_of`.
 
     Returns:
         The pairs.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", AccuracyWarning)
-        return spectrum(K, None if num == K.shape[0] else num)
+        return spectrum(K, None if num == K.shape[0] else num, epsilon=epsilon)
 
 
 def _found(folder: Path, stem: str, num: int) -> Path | None:
