@@ -1,6 +1,7 @@
 """Argument checks that stages share: what is wrong, what came, how to fix it."""
 
 import operator
+import sys
 from collections.abc import Iterable
 from typing import Any, Protocol, runtime_checkable
 
@@ -33,6 +34,18 @@ def check_known(what: str, name: str, known: Iterable[str]) -> None:
     known = sorted(known)
     if name not in known:
         raise ValueError(f"Unknown {what} {name!r}. Known: {', '.join(known)}.")
+
+
+def outside() -> int:
+    """How far up the stack the code is that called this package.
+
+    Returns:
+        The `stacklevel` for a warning of the function that asks.
+    """
+    frame, level = sys._getframe(1).f_back, 2
+    while frame and frame.f_globals.get("__name__", "").split(".")[0] == __package__:
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def is_whole(value: Any) -> bool:

@@ -1,4 +1,5 @@
 import dataclasses
+import inspect
 
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tangentlab as tl
+from tangentlab._checks import outside
 
 
 def _task(n=12, num_train=8, shape=(3, 3, 1)):
@@ -59,3 +61,12 @@ def test_real_images_have_none(real_data):
     for name in ("cifar10", "mnist"):
         dataset = tl.data.load(name, directory=real_data)
         assert len(tl.tasks.check_duplicates(tl.tasks.cifar2(dataset))) == 0
+
+
+def test_the_warning_points_at_the_code_that_called_the_package():
+    """However deep in the package samples are looked at."""
+    bare = inspect.unwrap(outside)  # type checks of the tests are frames of their own
+    inside = {"__name__": "tangentlab.training.groups", "outside": bare}
+    exec("def look(): return outside()\ndef train(): return look()", inside)
+    assert inside["look"]() == 2
+    assert inside["train"]() == 3

@@ -182,6 +182,12 @@ def test_any_gram_matrix_gives_the_same_training(kind, memory, request):
     assert_same_training(dual(made, memory=memory, origin=origin), expected, 1e-11)
 
 
+def test_nested_lists_are_a_gram_matrix():
+    K = problem()[2]
+    got = dual(np.asarray(K).tolist())
+    np.testing.assert_array_equal(got.outputs, dual(np.asarray(K)).outputs)
+
+
 def test_float32_is_kept():
     *_, K, _, origin = problem()
     expected, got = dual(origin=origin), dual(np.asarray(K, np.float32), origin=origin)

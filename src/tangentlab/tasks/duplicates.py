@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from jaxtyping import Int, UInt8
 
+from .._checks import outside
 from .._linalg import blocks
 from .._types import AnyArray
 from .record import Task
@@ -46,7 +47,7 @@ def check_duplicates(task: Task) -> Int[np.ndarray, " k"]:
             f"samples are also training samples, the first is sample {test[0]}, equal "
             f"to sample {train[0]}; {int((y[test] != y[train]).sum())} of them have "
             "another target there. Leave them out if that matters.",
-            stacklevel=2,
+            stacklevel=outside(),
         )
     return np.array([test for test, _ in pairs], np.int64)
 

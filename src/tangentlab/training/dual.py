@@ -10,6 +10,7 @@ from jaxtyping import Float
 from .._keys import AnyKey, as_key
 from .._types import AnyArray
 from ..kernels.planning import free_memory
+from ..spectra.checking import as_array
 from ..tasks import Task
 from .checkpoint import keep_runs_at_once, open_checkpoints
 from .dual_checks import (
@@ -29,7 +30,7 @@ from .stability import limits_of_rows, warn_if_unstable
 
 
 def train_dual(
-    K: GramLike,
+    K: GramLike | Sequence[Sequence[float]],
     f_0: Float[AnyArray, " n"] | Float[AnyArray, "n 1"],
     tasks: Task | Sequence[Task],
     recipe: Recipe,
@@ -52,7 +53,9 @@ def train_dual(
     Args:
         K: The Gram matrix, `tl.gram(apply, params, x)`, of all samples, train then
             test: an array, on one device or sharded over several (best along its
-            columns), or a `TiledGram` on disk.
+            columns), nested lists, or a `TiledGram` on disk. All is computed in its
+            dtype, but in float32 where it is float64 and 64-bit types of JAX are off:
+            wrap the call in `jax.enable_x64(True)`.
         f_0: Outputs of the network, `apply(params, x)`.
         tasks: One task or several, on these samples.
         recipe: Loss, batches and epochs; any schedule, momentum and decay, but not
@@ -82,20 +85,21 @@ def train_dual(
         UserWarning: If the learning rate is beyond what the linear model bears.
     """
     tasks, key = as_tasks(tasks), as_key(key)
+    matrix: GramLike = as_array(K)
     check_recipe(recipe, origin)
     m = tasks[0].num_train
     rates = check_rates(recipe.rates(m) if rates is None else rates, recipe, m)
-    diagonal = check_gram(K, len(tasks[0].x))
+    diagonal = check_gram(matrix, len(tasks[0].x))
     group = _one_group(tasks, recipe)
     memory = free_memory() if memory is None else memory
-    rows = open_rows(K, m, recipe.batch_size, memory)
+    rows = open_rows(matrix, m, recipe.batch_size, memory)
     start = check_start(f_0, origin, rows)
     trace = float(diagonal[:m].sum())
     limits = limits_of_rows(rows, trace, recipe)
     warn_if_unstable(limits, rates.max(), recipe.batch_size)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = keep_runs_at_once(checkpoints, _tasks_that_fit(rows))
-    facts = str(recipe), str(m), key, diagonal, some_entries(K), rates, *start
+    facts = str(recipe), str(m), key, diagonal, some_entries(matrix), rates, *start
     histories = []
     with steps_bar(progress, recipe, m, len(tasks)) as advance:
         for i, part in enumerate(group.cut(at_once)):
