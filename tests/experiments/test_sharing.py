@@ -15,6 +15,7 @@ from tangentlab.experiments.stages.seeds import Seed
 from tangentlab.experiments.stages.shared_networks import share_networks, train_once
 from tangentlab.experiments.stages.shared_spectra import find_pairs, leading_pairs
 from tangentlab.experiments.stages.sharing import open_shared, shared_folder
+from tangentlab.kernels.request import ERRORS
 
 RECIPE = tl.Recipe(epochs=2, batch_size=10)
 
@@ -149,7 +150,7 @@ def test_what_is_resolved_follows_the_precision_of_the_gram_matrix(
     monkeypatch.setattr(shared_spectra, "backend", lambda: "gpu")
     largest = exact.eigenvalues[0]
     for _ in ("computed", "read"):
-        for precision, error in (("high", 3e-5), ("fast", 1e-4)):
+        for precision, error in ERRORS.items():
             found = find_pairs(seed, K, 24, precision)
             assert found.resolution == pytest.approx(error * largest)
             below = (exact.eigenvalues < error * largest).sum()
