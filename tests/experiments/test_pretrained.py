@@ -66,6 +66,24 @@ def test_the_linear_model_is_centered_and_of_the_trained_kernel(run):
     np.testing.assert_allclose(got["train_loss"], wanted.train_loss, rtol=2e-3)
 
 
+@pytest.mark.parametrize("space", ["function", "weights"])
+def test_linear_models_start_at_the_outputs_of_the_network_if_asked_to(space, tmp_path):
+    changes = {"indices": (8,), "centered": False, "linearized_in": space}
+    run = compute(dataclasses.replace(TOY, **changes), tmp_path)
+    dataset = opening.open_samples(TOY).dataset
+    model, keys = tl.models.build("mlp", dataset.shape), opening.make_keys(42)
+    task = tl.tasks.from_labels(dataset, run.arrays("tasks-42")["labels"][0])
+    options = {"recipe": TOY.recipe, "key": keys.batches}
+    start = model.init(keys.init)
+    end = tl.train(model, start, task, **options).params[0]
+    for name, params in {"initial": start, "pretrained-8": end}.items():
+        wanted = tl.train(tl.linearize(model.apply, params), params, task, **options)
+        got = run.arrays(f"{name}-42")["train_loss"]
+        np.testing.assert_allclose(got, wanted.train_loss, rtol=2e-3)
+    report = EXPERIMENTS["pretrained"].report(run)
+    assert "from the outputs of the network they expand" in report.summary
+
+
 def test_labels_of_another_activation_are_learned_with_the_own_kernel(tmp_path):
     config = dataclasses.replace(TOY, indices=(3,), label_activation="tanh")
     run = compute(config, tmp_path)

@@ -3,8 +3,8 @@ r"""A network, its linearization, and the linear model of its trained kernel.
 Three models learn the same eigenfunction from the same batches: the network; the linear
 model whose features are the network's gradients at initialization, with kernel
 $\Theta_0$; and the one with its gradients after it has learned this very task,
-$\Theta_T$. Both linear models are centered: they start from output 0, whatever the
-network answers where they were expanded.
+$\Theta_T$. Both linear models are centered unless the config says otherwise: they start
+from output 0, whatever the network answers where they were expanded.
 
 Reference:
     Ortiz-Jimenez, Moosavi-Dezfooli and Frossard, "What can linearized neural networks
@@ -22,7 +22,7 @@ from ...data import Dataset
 from ...models import linearize
 from ...store import RunFolder
 from ...tasks import Task
-from ...training import History, Recipe, train, train_dual
+from ...training import History, train, train_dual
 from ..stages.kernel import (
     compute_gram,
     keeps_gram,
@@ -33,8 +33,21 @@ from ..stages.kernel import (
 from ..stages.modes import ModeTasks, mode_indices
 from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
-from ..stages.trained import Statistics, Trained, train_networks, trained_gram
-from ..stages.training import Job, Space, is_dual, save_history, training_options
+from ..stages.trained import (
+    Statistics,
+    Trained,
+    train_networks,
+    trained_gram,
+    with_state,
+)
+from ..stages.training import (
+    Job,
+    Space,
+    is_dual,
+    outputs,
+    save_history,
+    training_options,
+)
 
 INITIAL = "initial"
 _MARGIN = 8  # pairs beyond the last one needed, which converges slowly
@@ -50,6 +63,9 @@ class Pretrained(ModeTasks):
     linearized_in: Space = "auto"
     """Train the linear models in function space, from their Gram matrices, or in the
     space of weights; by default the former, and the latter for adam."""
+    centered: bool = True
+    """Start both linear models at output zero, as the paper's code does in this
+    comparison alone; else at the outputs of the network they expand."""
     statistics: Statistics = "initial"
     """Batch statistics of the kernel after training: initial, mean 0 and variance 1 as
     in the paper's code so as to give no unfair advantage, or running, those of the end
@@ -154,15 +170,15 @@ def _learn(
     origin: Trained,
     K: Any | None,
 ) -> None:
-    """Train a centered linear model in function space, or in that of weights."""
+    """Train a linear model in function space, or in that of weights."""
     start, unstable = time.perf_counter(), False
     options = training_options(seed, name, f"Linear model, {name}")
     if K is None:
-        history = _in_weights(origin, tasks, config.recipe, options)
+        history = _in_weights(config, origin, tasks, options)
     else:
         if not keeps_gram(config.gram_on_disk, seed.cluster):
             del options["checkpoint"]  # of use to the very same matrix alone
-        f_0 = np.zeros(len(seed.dataset.x), np.float32)
+        f_0 = _start(config, seed, origin)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             history = train_dual(K, f_0, tasks, config.recipe, **options)
@@ -183,11 +199,19 @@ def _is_unstable(caught: list[warnings.WarningMessage]) -> bool:
     return bool(unstable)
 
 
+def _start(config: Pretrained, seed: Seed, origin: Trained) -> np.ndarray:
+    """What a linear model answers before it is trained."""
+    x = seed.dataset.x
+    if config.centered:
+        return np.zeros(len(x), np.float32)
+    return outputs(with_state(origin.model), origin.parts, x)
+
+
 def _in_weights(
-    origin: Trained, tasks: list[Task], recipe: Recipe, options: dict[str, Any]
+    config: Pretrained, origin: Trained, tasks: list[Task], options: dict[str, Any]
 ) -> History:
-    linear = linearize(origin.apply, origin.params, centered=True)
-    return train(linear, origin.params, tasks, recipe, **options)
+    linear = linearize(origin.apply, origin.params, centered=config.centered)
+    return train(linear, origin.params, tasks, config.recipe, **options)
 
 
 def _plan(config: Pretrained, dataset: Dataset) -> _Plan:

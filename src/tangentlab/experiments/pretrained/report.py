@@ -26,7 +26,7 @@ def report(run: Run) -> Report:
     found = claims(results)
     return Report(
         title=f"The trained tangent kernel: {subject(results.model, results.data)}",
-        summary=_summary(results),
+        summary=_summary(results, centered=run.config.centered),
         sections=_sections(results),
         console_table=_table(results),
         highlights=_highlights(found),
@@ -35,7 +35,7 @@ def report(run: Run) -> Report:
     )
 
 
-def _summary(results: Results) -> str:
+def _summary(results: Results, *, centered: bool) -> str:
     use = results.usable
     if not use.any():
         return "No task can be used: all are degenerate, or training diverged."
@@ -43,13 +43,14 @@ def _summary(results: Results) -> str:
         f"{100 * each.accuracy[use].mean():.1f}" for each in results.models
     )
     seeds = "One seed." if len(results.seeds) == 1 else f"{len(results.seeds)} seeds."
+    start = "output 0" if centered else "the outputs of the network they expand"
     return (
         f"On {int(use.sum(axis=1).min())} eigenfunction tasks with "
         f"{results.num_train:,} training samples the linear model of the kernel at "
         "initialization answers "
         f"{initial} % of the test samples right, that of the kernel after training "
         f"{pretrained} %, the network itself {network} %. {seeds} All start from the "
-        "same batches, the linear models from output 0. Degenerate tasks are left out, "
+        f"same batches, the linear models from {start}. Degenerate tasks are left out, "
         "as is any on which training diverged."
     )
 

@@ -6,8 +6,10 @@ from typing import Any, Literal, NamedTuple
 
 import jax
 import numpy as np
+from jaxtyping import Float
 
 from ..._linalg import blocks
+from ..._types import Apply, Inputs, Params
 from ...models import linearize
 from ...tasks import Task
 from ...training import History, Recipe, origin, train, train_dual
@@ -143,7 +145,8 @@ def learn_dual(seed: Seed, job: Job, K: Any, *, resumable: bool) -> None:
 
     def learn_all() -> History:
         told = origin(seed.model.apply, seed.params, seed.dataset.x)
-        f_0, recipe = _outputs(seed), job.recipe
+        f_0 = outputs(seed.model.apply, seed.params, seed.dataset.x)
+        recipe = job.recipe
 
         def learn(tasks: Sequence[Task], **others: Any) -> History:
             return train_dual(K, f_0, tasks, recipe, origin=told, **others)
@@ -198,12 +201,21 @@ def training_options(seed: Seed, name: str, title: str) -> dict[str, Any]:
     return {"key": seed.key, "checkpoint": checkpoint, "progress": seed.title(title)}
 
 
+def outputs(apply: Apply, params: Params, x: Inputs) -> Float[np.ndarray, " n"]:
+    """What a network with one output answers, some samples at a time.
+
+    Args:
+        apply: The network.
+        params: Its parameters.
+        x: The samples.
+
+    Returns:
+        One number for each sample.
+    """
+    answer = jax.jit(apply)
+    parts = [answer(params, x[rows]) for rows in blocks(len(x), _BLOCK)]
+    return np.concatenate([np.asarray(part)[:, 0] for part in parts])
+
+
 def _of(job: Job) -> str:
     return f" on {job.name}" if job.name else ""
-
-
-def _outputs(seed: Seed) -> np.ndarray:
-    """Of the network at its initialization."""
-    apply, x = jax.jit(seed.model.apply), seed.dataset.x
-    parts = [apply(seed.params, x[rows]) for rows in blocks(len(x), _BLOCK)]
-    return np.concatenate([np.asarray(part)[:, 0] for part in parts])
