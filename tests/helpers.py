@@ -40,3 +40,10 @@ def leaf_jacobians(apply, params, x):
 
 def is_real(leaf):
     return jnp.issubdtype(jnp.asarray(leaf).dtype, jnp.floating)
+
+
+def last_scales(params) -> set[float]:
+    """Scales of the last batch norm in each block of a resnet18."""
+    found = jax.tree_util.tree_leaves_with_path(params)
+    last = [leaf for at, leaf in found if "norm_2']['scale" in jax.tree_util.keystr(at)]
+    return {float(scale) for leaf in last for scale in leaf}

@@ -17,6 +17,7 @@ from tangentlab.experiments.nads.finding import active_arrays
 from tangentlab.experiments.nads.pictures import fourier_magnitude
 from tangentlab.experiments.nads.results import Found, Learned, Results
 from tangentlab.experiments.stages.opening import make_keys
+from tests.helpers import last_scales
 
 TOY = NadStudy(
     model="mlp",
@@ -45,6 +46,16 @@ def test_every_field_of_the_config_is_read():
     source = Path(computing.__file__).read_text()
     for field in dataclasses.fields(NadStudy):
         assert re.search(rf"config\.{field.name}\b", source), field.name
+
+
+def test_the_last_scale_of_a_resnet18_is_that_of_the_config(tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(computing, "find_directions", started.append)
+    monkeypatch.setattr(computing, "_log", lambda *of: None)
+    change = {"model": "resnet18", "last_scale": 0.5, "only_pictures": True}
+    compute(dataclasses.replace(TOY, **change), tmp_path)
+    (seed,) = started
+    assert last_scales(seed.params) == {0.5}
 
 
 def test_directions_are_those_of_the_network(run):

@@ -20,6 +20,7 @@ from tangentlab.experiments.self_reference.results import Results, read_results
 from tangentlab.experiments.stages import opening
 from tangentlab.experiments.stages.opening import make_keys
 from tangentlab.experiments.stages.seeds import Seed
+from tests.helpers import last_scales
 
 TOY = SelfReference(
     num_samples=160,
@@ -45,6 +46,25 @@ def test_every_field_of_the_config_is_read():
     source = "".join(map(inspect.getsource, (computing, opening)))
     for field in dataclasses.fields(SelfReference):
         assert re.search(rf"config\.{field.name}\b", source), field.name
+
+
+@pytest.mark.parametrize("pair", [("mlp", "resnet18"), ("resnet18", "lenet")])
+def test_the_last_scale_is_that_of_the_resnet18(pair, tmp_path, monkeypatch):
+    met = {}
+
+    def meet(other, seed, *of):
+        met[seed.model.name], met[other.model.name] = seed.params, other.params
+        none = np.zeros((1, 1), bool)
+        return sources.Labels(none, none[0], none[0])
+
+    monkeypatch.setattr(computing, "labels_of_other", meet)
+    for later in ("_compute_own", "_job", "learn_network", "_log"):
+        monkeypatch.setattr(computing, later, lambda *of: None)
+    model, other = pair
+    change = {"model": model, "other_model": other, "last_scale": 0.5}
+    compute(dataclasses.replace(TOY, **change), tmp_path)
+    assert set(met) == set(pair)
+    assert last_scales(met["resnet18"]) == {0.5}
 
 
 @pytest.mark.slow
@@ -110,6 +130,7 @@ def test_what_rounding_hides_is_missing_and_not_learned_from(tmp_path):
         ({"indices": (1, 130)}, r"0\.\.119"),
         ({"other_model": "mlp"}, "another architecture than model, got 'mlp' for both"),
         ({"seeds": 0}, "seeds must be at least 1, got 0"),
+        ({"last_scale": 0.5}, "of which mlp has none"),
         ({"recipe": tl.Recipe(batch_size=121)}, "A batch of 121 does not fit 120"),
         ({"recipe": tl.Recipe(optimizer="adam")}, "'adam' depends on the coordinates"),
     ],

@@ -13,6 +13,7 @@ from tangentlab.experiments import EXPERIMENTS, perform
 from tangentlab.experiments.sizes import EXPERIMENT, Sizes, computing
 from tangentlab.experiments.sizes.claims import claims, heterogeneity
 from tangentlab.experiments.sizes.results import Results, read_results
+from tests.helpers import last_scales
 
 TOY = Sizes(
     sizes=(64, 100),
@@ -40,6 +41,16 @@ def test_every_field_of_the_config_is_read():
     source = inspect.getsource(computing)
     for field in dataclasses.fields(Sizes):
         assert re.search(rf"config\.{field.name}\b", source), field.name
+
+
+def test_the_last_scale_of_a_resnet18_is_that_of_the_config(tmp_path, monkeypatch):
+    started = []
+    monkeypatch.setattr(computing, "_compute", lambda *of: started.append(of[-1]))
+    monkeypatch.setattr(computing, "_log", lambda *of: None)
+    config = dataclasses.replace(TOY, model="resnet18", last_scale=0.5)
+    compute(config, tmp_path)
+    (seed,) = started
+    assert last_scales(seed.params) == {0.5}
 
 
 def test_all_sizes_and_tasks_are_there(run):

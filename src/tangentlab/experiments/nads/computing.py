@@ -65,6 +65,9 @@ class NadStudy:
     """Network: mlp, lenet or resnet18; the paper shows the last two."""
     activation: Activation = "gelu"
     """Its activation. At the origin a ReLU network has no second derivative."""
+    last_scale: float = 0.0
+    """Initial scale of the last batch norm in each block of a resnet18: 0 as in the
+    paper's code; with 1 all parameters carry the kernel."""
     only_pictures: bool = False
     """Find the directions, and learn nothing."""
     indices: tuple[int, ...] | None = None
@@ -109,7 +112,12 @@ def run(config: NadStudy, folder: RunFolder, *, progress: bool) -> None:
     samples = load(config)
     indices = choose_directions(config, samples.shape)
     _check(_along(config, indices, make_keys(config.seed).subset))
-    model = models.build(config.model, samples.shape, activation=config.activation)
+    model = models.build(
+        config.model,
+        samples.shape,
+        activation=config.activation,
+        last_scale=config.last_scale,
+    )
     seeds = range(config.seed, config.seed + config.seeds)
     for number in seeds:
         keys = make_keys(number)

@@ -76,7 +76,8 @@ def run(
     dataset = open_samples(config).dataset
     indices = _plan(config, dataset)
     numbers = []
-    opened = open_seeds(config, dataset, folder, progress=progress, cluster=cluster)
+    own = _own(config)
+    opened = open_seeds(own, dataset, folder, progress=progress, cluster=cluster)
     for seed in opened:
         _compute(config, indices, seed)
         numbers.append(seed.number)
@@ -95,11 +96,19 @@ def other_of(config: SelfReference) -> ModelName:
     return config.other_model or _OTHERS[config.model]
 
 
+def _own(config: SelfReference) -> SelfReference:
+    """Without the last scale where it is that of the other architecture."""
+    if other_of(config) == "resnet18":
+        return dataclasses.replace(config, last_scale=0.0)
+    return config
+
+
 def _compute(config: SelfReference, indices: tuple[int, ...], seed: Seed) -> None:
     """Labels of other kernels first, so that one Gram matrix is there at a time."""
     for source in ("seed", "architecture"):
         if not seed.has(f"labels-{source}"):
-            other = other_network(source, seed, other_of(config), config.activation)
+            options = (other_of(config), config.activation, config.last_scale)
+            other = other_network(source, seed, *options)
             made = labels_of_other(other, seed, indices, config.precision)
             seed.save(f"labels-{source}", **made._asdict())
     _compute_own(config, indices, seed)

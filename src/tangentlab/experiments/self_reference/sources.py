@@ -58,7 +58,11 @@ class Labels(NamedTuple):
 
 
 def other_network(
-    source: Source, seed: Seed, other: ModelName, activation: Activation
+    source: Source,
+    seed: Seed,
+    other: ModelName,
+    activation: Activation,
+    last_scale: float,
 ) -> Other:
     """The network behind a source that is not the seed's own.
 
@@ -67,6 +71,8 @@ def other_network(
         seed: The seed.
         other: The other architecture.
         activation: Of both.
+        last_scale: Of the last batch norm in each block, where the other architecture
+            is a resnet18.
 
     Returns:
         Network and parameters; the other architecture starts from the seed's number.
@@ -74,7 +80,10 @@ def other_network(
     if source == "seed":
         key = make_keys(seed.number + APART).init
         return Other(seed.model, seed.model.init(key))
-    model = models.build(other, seed.dataset.shape, activation=activation)
+    scale = last_scale if other == "resnet18" else 0.0
+    model = models.build(
+        other, seed.dataset.shape, activation=activation, last_scale=scale
+    )
     return Other(model, model.init(make_keys(seed.number).init))
 
 

@@ -55,6 +55,9 @@ class Sizes:
     """Network: mlp, lenet or resnet18, as in the paper."""
     activation: Activation = "relu"
     """Its activation."""
+    last_scale: float = 0.0
+    """Initial scale of the last batch norm in each block of a resnet18: 0 as in the
+    paper's code; with 1 all parameters carry the kernel."""
     indices: tuple[int, ...] = (9, 99)
     """Eigenfunctions to learn beside CIFAR2, from 0, of the kernel on all samples of
     the largest size."""
@@ -91,7 +94,12 @@ def run(
     """
     whole = data.normalize(data.load(config.data, directory=config.directory))
     sizes = _sizes(config, whole)
-    model = models.build(config.model, whole.shape, activation=config.activation)
+    model = models.build(
+        config.model,
+        whole.shape,
+        activation=config.activation,
+        last_scale=config.last_scale,
+    )
     numbers = list(range(config.seed, config.seed + config.seeds))
     for number in numbers:
         pool_key, _ = _draw_keys(number)
