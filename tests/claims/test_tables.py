@@ -3,7 +3,8 @@ import re
 import pytest
 
 from tangentlab.analysis import Claim, Finding, exactly
-from tangentlab.claims import CATALOG, Verified, to_table, verify
+from tangentlab.claims import CATALOG, Run, Verified, to_table, verify
+from tangentlab.claims.naming import network_name
 from tangentlab.claims.tables import (
     PAPER_WIDTHS,
     measured_text,
@@ -12,6 +13,7 @@ from tangentlab.claims.tables import (
     short_table,
     time_text,
 )
+from tangentlab.experiments.flow import Flow
 from tangentlab.report.exporting import to_latex, to_longtable, to_pandas
 from tangentlab.report.tables import to_csv
 from tests.claims.toy import toss
@@ -100,6 +102,29 @@ def test_seeds_of_runs_that_measured_a_claim_are_told(plan, tmp_path):
     assert texts == ["3–5", "", "", "3"]
     page = (tmp_path / "report.html").read_text()
     assert '<td class="seeds" data-label="seeds">3–5</td>' in page
+
+
+def test_the_network_of_a_single_run_is_told_in_tables_and_page(plan, tmp_path):
+    plan(toss("D1"), toss("D2"), toss("D2", model="lenet"))
+    done = verify("smoke", tmp_path)
+    one, several = (
+        measured_text(next(each for each in done.verdicts if each.entry.id == name))
+        for name in ("D1", "D2")
+    )
+    assert one.startswith("MLP on coins: toss +1.0")
+    assert several.startswith("MLP on coins, toss +1.0")
+    assert "; LeNet on coins, toss +1.0" in several
+    assert one in to_csv(to_table(done.verdicts))
+    page = (tmp_path / "report.html").read_text()
+    assert f'<td data-label="measured">{one}</td>' in page
+
+
+def test_a_network_beside_that_of_a_run_is_told_where_the_claim_is_about_it():
+    run = toss("D8")._replace(beside=("resnet18",))
+    assert network_name(run, ("resnet18",)) == "ResNet18"
+    assert network_name(run, ("mlp", "lenet")) == "MLP on coins"
+    assert network_name(run, ()) == "MLP on coins"
+    assert network_name(Run("flow", Flow()), ()) == ""
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,23 @@ def written(network: str) -> str:
     return _WRITTEN.get(network, network)
 
 
+def network_name(run: Run, claimed: Sequence[str]) -> str:
+    """The network in which a run measures a claim, with its data.
+
+    Args:
+        run: The run.
+        claimed: Networks that the claim is about, if it names some.
+
+    Returns:
+        Such as `LeNet on CIFAR-10`, or `ResNet18` for one that the run looks at beside
+        its own; empty where it has no network.
+    """
+    beside = [written(each) for each in run.beside if each in claimed]
+    if beside:
+        return " and ".join(beside)
+    return _subject(run) if run.networks else ""
+
+
 def model_name(run: Run) -> str:
     """The network of a run, as one writes it.
 

@@ -14,6 +14,7 @@ from ..report.claims import MARKS, finding_text
 from ..report.tables import MISSING, Column, Row, Table
 from ..store.config import to_json
 from .doubting import told_by
+from .naming import network_name
 from .records import Performed, Verification, Verified
 
 _SHOWN = 4  # numbers of a claim, in a table
@@ -122,7 +123,8 @@ def measured_text(verified: Verified) -> str:
     Returns:
         Its judged numbers with intervals, the first few of many, those before others
         that a verdict hangs on, and why they decide nothing where that is so; its
-        remark where there are none.
+        remark where there are none. The network of a single run stands before them;
+        numbers of several runs have it in their names.
     """
     claim = verified.claim
     if verified.reason or claim is None:
@@ -135,7 +137,15 @@ def measured_text(verified: Verified) -> str:
         text += f"; and {len(shown) - _SHOWN} more"
     if text and verified.doubt:
         text += f" ({verified.doubt})"
-    return text or claim.remark
+    return _subject(verified) + (text or claim.remark)
+
+
+def _subject(verified: Verified) -> str:
+    """The network of a single run; empty where it has none."""
+    if len(verified.runs) != 1:
+        return ""
+    name = network_name(verified.runs[0].run, verified.entry.networks)
+    return f"{name}: " if name else ""
 
 
 def seeds_text(verified: Verified) -> str:
