@@ -146,13 +146,15 @@ def test_too_few_tasks_or_seeds_cannot_be_told():
     assert [claim.verdict for claim in few[:2]] == ["inconclusive"] * 2
     assert few[0].remark == "10 tasks of use, at least 20 are needed"
     assert few[2].verdict == "confirmed"  # 6 indices from 10 on
-    (fall, *_) = claims(results(seeds=(1, 2, 3)))
+    (fall, *_) = claims(results(seeds=(1, 2, 3), data="cifar10"))
     assert fall.remark == (
         "3 seeds, a verdict takes 5; the numbers alone would have it confirmed"
     )
     assert fall.verdict == "inconclusive" and fall.alone is not None
     assert {each.verdict for each in fall.findings} == {"confirmed"}
-    assert verdicts(results(seeds=(1, 2, 3), model="resnet18"))["D1"] == "confirmed"
+    assert verdicts(results(seeds=(1, 2, 3)))["D1"] == "confirmed"  # small data
+    resnet = results(seeds=(1, 2, 3), data="cifar10", model="resnet18")
+    assert verdicts(resnet)["D1"] == "confirmed"
 
 
 def test_one_seed_decides_nothing_on_real_data():

@@ -73,8 +73,13 @@ def test_too_few_seeds_leave_a_claim_open_and_say_what_numbers_would(value, verd
 
 def test_seeds_that_a_verdict_takes():
     assert too_few_seeds("mlp", 5, small=False) == ""
-    assert too_few_seeds("mlp", 4, small=True) == "4 seeds, a verdict takes 5"
+    assert too_few_seeds("mlp", 4, small=False) == "4 seeds, a verdict takes 5"
     assert too_few_seeds("resnet18", 3, small=False) == ""
     assert too_few_seeds("resnet18", 1, small=False) == "one seed, a verdict takes 3"
-    assert too_few_seeds("mlp", 1, small=True) == ""
     assert fewer_seeds(1, 0) == ""
+
+
+@pytest.mark.parametrize("model", ["mlp", "resnet18"])
+def test_more_seeds_on_small_data_take_no_verdict_away(model):
+    reasons = [too_few_seeds(model, num, small=True) for num in range(1, 7)]
+    assert reasons == [""] * 6

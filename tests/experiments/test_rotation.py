@@ -136,7 +136,7 @@ def test_an_interrupted_run_leaves_nothing_behind(run):
     assert not (run.path / "work").exists()
 
 
-def results(shares, *, model="mlp") -> Results:
+def results(shares, *, model="mlp", data="digits") -> Results:
     """Results in which these shares of neighbors grew as much as what was learned."""
     shares = np.asarray(shares, float)
     s, t = shares.shape
@@ -149,7 +149,7 @@ def results(shares, *, model="mlp") -> Results:
         neighbors=np.ones((s, t, 3)),
     )
     return Results(
-        data="digits",
+        data=data,
         model=model,
         num_train=100,
         num_test=50,
@@ -173,7 +173,7 @@ def results(shares, *, model="mlp") -> Results:
         ([[0, 0, 0, 0, 0, 0.3]], "inconclusive"),  # one task of six
         (np.pad([[0.0], [0.0], [0.0], [0.0], [0.4]], ((0, 0), (5, 0))), "inconclusive"),
         (np.zeros((1, 4)), "inconclusive"),
-        (np.zeros((3, 6)), "inconclusive"),
+        (np.zeros((3, 6)), "confirmed"),
     ],
 )
 def test_the_claim_follows_from_the_shares(shares, verdict):
@@ -183,8 +183,10 @@ def test_the_claim_follows_from_the_shares(shares, verdict):
 
 def test_too_small_a_run_says_why():
     assert "4 tasks of use, at least 5" in claims(results(np.zeros((1, 4))))[0].remark
-    assert "3 seeds" in claims(results(np.zeros((3, 6))))[0].remark
-    assert claims(results(np.zeros((3, 6)), model="resnet18"))[0].verdict == "confirmed"
+    (few,) = claims(results(np.zeros((3, 6)), data="cifar10"))
+    assert few.verdict == "inconclusive" and "3 seeds" in few.remark
+    (enough,) = claims(results(np.zeros((3, 6)), data="cifar10", model="resnet18"))
+    assert enough.verdict == "confirmed"
 
 
 def test_degenerate_tasks_and_those_without_neighbors_are_left_out():
