@@ -8,6 +8,7 @@ import pytest
 
 from tangentlab import experiments
 from tangentlab.claims import CATALOG, SCALES, plans
+from tangentlab.claims.budget import Budget
 from tangentlab.claims.catalog import GROUPS
 from tangentlab.claims.naming import run_command, run_names
 from tangentlab.cli.commands import RunExperiment, parse
@@ -79,6 +80,12 @@ def test_a_planned_run_fits_its_experiment_and_names_known_claims(scale, run):
     experiment = experiments.EXPERIMENTS[run.experiment]
     assert type(run.config) is experiment.config
     assert run.claims and set(run.claims) <= set(CATALOG)
+
+
+@pytest.mark.parametrize("run", PLANNED["gpu"], ids=lambda run: run.experiment)
+def test_every_run_at_the_paper_s_sizes_says_what_it_takes(run):
+    assert run.seconds > 0
+    assert Budget.of(run.seconds / 60 - 0.1).refuses(run)
 
 
 @pytest.mark.parametrize(("scale", "run"), ALL, ids=IDS)
