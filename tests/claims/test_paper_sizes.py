@@ -33,7 +33,7 @@ def small(run, images):
         "num_modes": 20,
         "measure_at": (1,),
         "num_permutations": 5,
-        "reference_epochs": min(2, getattr(config, "reference_epochs", 0)),
+        "reference_epochs": min(2, getattr(config, "reference_epochs", None) or 0),
         "cifar2_epochs": 2,
         "long_epochs": min(3, getattr(config, "long_epochs", 0)),
         "seeds": min(2, config.seeds),

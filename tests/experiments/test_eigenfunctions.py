@@ -307,3 +307,18 @@ def test_it_runs_on_real_cifar10(model, real_data, tmp_path):
     facts = run.metrics()[0]
     assert (facts["num_train"], facts["num_test"]) == (33, 7)
     assert np.isfinite(run.arrays("linearized-42")["test_loss"]).all()
+
+
+@pytest.mark.parametrize(
+    "options, epochs",
+    [
+        ({"data": "cifar10"}, 100),
+        ({"data": "cifar10", "recipe": tl.Recipe(epochs=7)}, 7),
+        ({"data": "cifar10", "reference_epochs": 0}, 0),
+        ({"data": "mnist"}, 0),
+        ({"data": "digits", "reference_epochs": 3}, 3),
+    ],
+    ids=str,
+)
+def test_cifar2_is_the_reference_on_cifar10(options, epochs):
+    assert Eigenfunctions(**options).epochs_of_reference == epochs

@@ -19,16 +19,17 @@ _MNIST = (
 )
 """Sixteen around the crossing at 500 and four at each end far from it."""
 _OTHERS = (10, 14, 24, 49, 99, 199, 349, 499)
+_CIFAR10: dict[str, Any] = {"data": "cifar10", "reference_epochs": 0}
 
 
 def _main(model: ModelName, **options: Any) -> Run:
-    options = {"data": "cifar10", "model": model, "seeds": 5, **options}
+    options = {**_CIFAR10, "model": model, "seeds": 5, **options}
     return Run("eigenfunctions", Eigenfunctions(**options), _MAIN)
 
 
 def _adam(model: ModelName, *, epochs: int, **options: Any) -> Run:
     recipe = Recipe(epochs=epochs, optimizer="adam")
-    options = {"data": "cifar10", "model": model, "seeds": 5, **options}
+    options = {**_CIFAR10, "model": model, "seeds": 5, **options}
     return Run("eigenfunctions", Eigenfunctions(recipe=recipe, **options), ("D4",))
 
 

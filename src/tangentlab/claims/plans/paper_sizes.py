@@ -79,7 +79,7 @@ def _learning(
 def _adam(model: ModelName, seconds: int) -> Run:
     recipe = Recipe(optimizer="adam")
     options = {"indices": (4, 6, *TWENTY), "recipe": recipe, "rates": _RATES}
-    return _learning(model, ("D4",), seconds, **options)
+    return _learning(model, ("D4",), seconds, reference_epochs=0, **options)
 
 
 def _after(model: ModelName, turning: int, comparing: int) -> tuple[Run, Run]:

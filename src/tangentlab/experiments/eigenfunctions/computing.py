@@ -81,9 +81,10 @@ class Eigenfunctions(Setting):
     linearized_in: Space = "auto"
     """Train the linearization in function space, from its Gram matrix, or in the space
     of weights; by default the former, and the latter for adam."""
-    reference_epochs: int = 0
+    reference_epochs: int | None = None
     """Epochs for which both also learn the first five of ten classes against the other
-    five (CIFAR2), as a reference; 0 for none. The paper takes 200."""
+    five (CIFAR2), as a reference; 0 for none. By default those of the recipe on
+    CIFAR-10, none on other data. The paper takes 200."""
     num_pairs: int | None = None
     """Leading eigenpairs to compute; by default all up to 4,000 samples, else 1,000, or
     as many as the largest index needs."""
@@ -92,6 +93,13 @@ class Eigenfunctions(Setting):
     gram_on_disk: bool | None = None
     """Keep the Gram matrix on disk while the run lasts, from where a resumed run reads
     it; by default on a CPU. A GPU computes it again faster than it is written."""
+
+    @property
+    def epochs_of_reference(self) -> int:
+        """Epochs on CIFAR2; 0 for none."""
+        if self.reference_epochs is not None:
+            return self.reference_epochs
+        return self.recipe.epochs if self.data == "cifar10" else 0
 
 
 DEMO = Eigenfunctions(num_indices=26)
@@ -128,7 +136,7 @@ def run(
         seeds.append(seed.number)
     _save_gallery(folder, samples.raw, config.seed)
     _log(folder, config.model, samples.dataset, seeds)
-    if config.reference_epochs:
+    if config.epochs_of_reference:
         _log_reference(folder, seeds)
     if config.rates is not None:
         _log_rates(folder, config.seed)
@@ -171,8 +179,8 @@ def _jobs(config: Eigenfunctions, seed: Seed, model: str) -> Iterator[Job]:
         chosen = choose_rates(first, saved_tasks(first), recipe, config.rates)
         recipe = dataclasses.replace(recipe, learning_rate=chosen[model])
     yield Job("", made, recipe)
-    if config.reference_epochs:
-        longer = dataclasses.replace(recipe, epochs=config.reference_epochs)
+    if config.epochs_of_reference:
+        longer = dataclasses.replace(recipe, epochs=config.epochs_of_reference)
         yield Job(REFERENCE, [tasks.cifar2(seed.dataset)], longer)
 
 
@@ -185,11 +193,11 @@ def _plan(config: Eigenfunctions, dataset: Dataset) -> _Plan:
     """Refuse what cannot be done before the long work."""
     n = len(dataset.x)
     config.recipe.steps_per_epoch(dataset.num_train)
-    if config.reference_epochs < 0:
+    if config.epochs_of_reference < 0:
         raise ValueError(
             f"reference_epochs must be at least 0, got {config.reference_epochs}."
         )
-    if config.reference_epochs:
+    if config.epochs_of_reference:
         tasks.cifar2(dataset)
     if config.rates is not None:
         _check_rates(config.rates, config.recipe, dataset.num_train)

@@ -119,7 +119,7 @@ def read_results(run: Run) -> Results:
         return np.stack([each[name] for each in made])
 
     reference = None
-    if run.config.reference_epochs:
+    if run.config.epochs_of_reference:
         network, linearized = (_ended(run, f"{m}-reference", seeds) for m in MODELS)
         reference = network, linearized
     return Results(
