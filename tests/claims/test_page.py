@@ -165,3 +165,16 @@ def test_rows_show_their_verdict_and_can_be_told_by_it(made):
         "D9": "not-measured",
     }.items():
         assert f'id="row-{name}" class="{kind}" data-kind="{kind}"' in html
+
+
+def test_one_glance_tells_what_held_for_all_that_was_measured(plan, tmp_path):
+    """Of three networks two are measured; D1 holds for both, D2 fails for one."""
+    runs = toss("D1"), toss("D1", model="lenet"), toss("D2", data="dice", mean=-1.0)
+    plan(*runs, networks=("mlp", "lenet", "resnet18"))
+    done = verify("smoke", tmp_path, claims=["D1", "D2"])
+    partly = [each.entry.id for each in done.verdicts if each.confirmed_in_part]
+    assert partly == ["D1"]
+    html = page(tmp_path)
+    (chip,) = re.findall(r'<li class="confirmed in-part">.*?</li>', html)
+    assert "D1 <b>(✓)</b>" in chip and "ResNet18 was not measured" in chip
+    assert "(✓) confirmed for what was measured, which is not all" in html

@@ -7,7 +7,7 @@ from ..experiments.stages.judging import fewer_seeds
 from .catalog import CATALOG
 from .entries import Entry
 from .naming import run_names, written
-from .records import Performed
+from .records import CONFIRMED_FOR, Performed
 from .scales import Run
 
 
@@ -89,7 +89,7 @@ def _part(entry: Entry, runs: Sequence[Performed], planned: Sequence[Run]) -> st
     absent = [written(network) for network in entry.networks if network not in known]
     if not left and not absent:
         return ""
-    parts = [f"confirmed for {_listed([n for run, n in named if run in measured])}"]
+    parts = [CONFIRMED_FOR + _listed([n for run, n in named if run in measured])]
     if left:
         names = [name for run, name in named if run in left]
         parts.append(f"{_were(names)} left out by --only")

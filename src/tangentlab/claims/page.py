@@ -18,6 +18,7 @@ from .paper_claims import PAPER_CLAIMS
 from .records import Performed, Standing, Verification, Verified
 from .tables import measured_text, seeds_text, time_text
 
+_IN_PART = "(✓)"
 _HERE = Path(__file__).parent
 _STANDINGS: tuple[Standing, ...] = get_args(Standing)
 _SCALES = {
@@ -87,6 +88,11 @@ def _summary(verification: Verification) -> str:
         f"Confirmed: {counts['confirmed']}, refuted: {counts['refuted']}, open: "
         f"{counts['inconclusive']}, not measured here: {counts['not measured']}. "
     )
+    if partly := sum(each.confirmed_in_part for each in verification.verdicts):
+        text += (
+            f"Of the open ones {partly} were confirmed for every network that was "
+            "measured, and are open since others were not. "
+        )
     if decided:
         text += (
             f"Of the paper's own claims {decided} could be decided, and "
@@ -145,16 +151,21 @@ def _glance(verification: Verification) -> str:
     for group, names in GROUPS.items():
         chips = "".join(_chip(by_id[name]) for name in names)
         parts.append(f"<h2>{escape(group)}</h2><ul>{chips}</ul>")
-    key = ", ".join(f"{MARKS[each]} {each}" for each in _STANDINGS)
+    marks = [f"{MARKS[each]} {each}" for each in _STANDINGS]
+    marks.insert(1, f"{_IN_PART} confirmed for what was measured, which is not all")
+    key = ", ".join(marks)
     return f'<nav class="glance">{"".join(parts)}<p class="key">{key}</p></nav>'
 
 
 def _chip(each: Verified) -> str:
     target = each.entry.id if each.claim is not None else f"row-{each.entry.id}"
-    hint = escape(f"{each.entry.statement}: {each.standing}")
+    hint = escape(f"{each.entry.statement}: {each.doubt or each.standing}")
+    kind, mark = _kind(each), MARKS[each.standing]
+    if each.confirmed_in_part:
+        kind, mark = "confirmed in-part", _IN_PART
     return (
-        f'<li class="{_kind(each)}"><a href="#{target}" title="{hint}">'
-        f"{each.entry.id} <b>{MARKS[each.standing]}</b></a></li>"
+        f'<li class="{kind}"><a href="#{target}" title="{hint}">'
+        f"{each.entry.id} <b>{mark}</b></a></li>"
     )
 
 

@@ -70,6 +70,10 @@ class Performed:
         return next((each for each in self.report.claims if each.id == name), None)
 
 
+CONFIRMED_FOR = "confirmed for "
+"""How a doubt begins that leaves a claim open for what was not measured alone."""
+
+
 class Verified(NamedTuple):
     """Where one claim of the catalog stands.
 
@@ -89,6 +93,11 @@ class Verified(NamedTuple):
     reason: str
     runs: tuple[Performed, ...]
     doubt: str = ""
+
+    @property
+    def confirmed_in_part(self) -> bool:
+        """Whether it is open for networks or runs alone that were not measured."""
+        return self.doubt.startswith(CONFIRMED_FOR)
 
     @property
     def criterion(self) -> str:
