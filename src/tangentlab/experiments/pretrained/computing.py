@@ -30,7 +30,7 @@ from ..stages.kernel import (
     make_tasks,
     saved_tasks,
 )
-from ..stages.modes import ModeTasks, mode_indices
+from ..stages.modes import ModeTasks, mode_indices, precision_after
 from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
 from ..stages.trained import (
@@ -157,7 +157,7 @@ def _compute_pretrained(
     if not plan.dual:
         _learn(config, seed, name, [task], end, None)
         return
-    choices = (config.precision, config.gram_on_disk)
+    choices = (precision_after(config), config.gram_on_disk)
     with trained_gram(seed, end, f"gram-{task.index}", *choices) as K:
         _learn(config, seed, name, [task], end, K)
 

@@ -28,7 +28,7 @@ from ..stages.kernel import (
     make_tasks,
     saved_tasks,
 )
-from ..stages.modes import ModeTasks, mode_indices
+from ..stages.modes import ModeTasks, mode_indices, precision_after
 from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
 from ..stages.trained import Statistics, Trained, train_networks, trained_gram
@@ -131,7 +131,7 @@ def _turn(
     config: Rotation, seed: Seed, index: int, end: Trained, vectors: np.ndarray
 ) -> None:
     name = results(index)
-    choices = (config.precision, config.gram_on_disk)
+    choices = (precision_after(config), config.gram_on_disk)
     with trained_gram(seed, end, f"gram-{index}", *choices) as K:
         seed.save(name, **_quotients(seed, K, vectors))
 

@@ -27,9 +27,25 @@ class ModeTasks(Setting):
     """How all models are trained."""
     precision: Precision = "float32"
     """Of the Gram matrices: float32, float64, or on a GPU high and fast."""
+    trained_precision: Precision | None = None
+    """Of the Gram matrices after training, one for each task; by default as above. A
+    ResNet18 whose residual branches have woken up has sixty times the parameters that
+    are active at initialization."""
     gram_on_disk: bool | None = None
     """Keep a Gram matrix on disk while it is needed, from where a resumed run reads it;
     by default on a CPU."""
+
+
+def precision_after(config: ModeTasks) -> Precision:
+    """Precision of the Gram matrices after training.
+
+    Args:
+        config: What was asked for.
+
+    Returns:
+        The precision.
+    """
+    return config.trained_precision or config.precision
 
 
 def mode_indices(config: ModeTasks, n: int) -> tuple[int, ...]:
