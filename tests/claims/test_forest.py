@@ -6,6 +6,7 @@ from matplotlib.patches import Rectangle
 
 from tangentlab.analysis import Claim, Estimate, Finding, Threshold, exactly
 from tangentlab.claims.forest import forest_figure
+from tangentlab.report.interactive import show
 from tangentlab.store import write_figure
 
 NAMES = ("MLP", "LeNet")
@@ -52,7 +53,8 @@ def test_the_numbers_beside_a_figure_have_the_name_of_each_finding(tmp_path):
         judged("MLP, linearization", -0.95, None),
         judged("LeNet, network", -0.5, below),
     ]
-    write_figure(tmp_path / "D1.png", drawn(*found))
+    figure = drawn(*found)
+    write_figure(tmp_path / "D1.png", figure, show(figure))
     rows = list(csv.DictReader((tmp_path / "D1.csv").read_text().splitlines()))
     for kind in ("line", "segments"):
         some = [row for row in rows if row["kind"] == kind]

@@ -1,5 +1,7 @@
 """A complete experiment with claims that takes no time."""
 
+import multiprocessing
+import os
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,7 +39,7 @@ class Toss:
     """Decides the tosses."""
     seeds: int = 5
     """Number of tosses."""
-    trouble: Literal["none", "run", "half", "report", "silent"] = "none"
+    trouble: Literal["none", "run", "half", "report", "silent", "died"] = "none"
     """What goes wrong."""
 
 
@@ -45,6 +47,8 @@ def run(config, folder, *, progress):
     del progress
     if config.trouble == "run":
         raise ValueError("The coin rolled <away>.")
+    if config.trouble == "died" and multiprocessing.parent_process() is not None:
+        os._exit(9)
     if not folder.has_arrays("tosses"):
         noise = np.random.default_rng(config.seed).normal(size=config.seeds)
         folder.save_arrays("tosses", values=config.mean + 0.1 * noise)

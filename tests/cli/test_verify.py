@@ -4,6 +4,8 @@ import pytest
 
 from tangentlab import cli
 from tangentlab.claims import CATALOG
+from tangentlab.cli import verifying
+from tangentlab.cli.commands import Verify
 from tests.claims.toy import toss, use_plan
 
 
@@ -12,6 +14,19 @@ def plan(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TANGENTLAB_DEBUG", raising=False)
     return lambda *runs, **options: use_plan(monkeypatch, *runs, **options)
+
+
+@pytest.fixture(autouse=True)
+def one_process(monkeypatch):
+    """Side by side is tested on its own: processes take seconds to start."""
+    monkeypatch.setattr(verifying, "default_processes", lambda: 1)
+
+
+def test_processes_are_those_asked_for_or_what_suits_the_machine(monkeypatch):
+    monkeypatch.setattr(verifying, "default_processes", lambda: 3)
+    assert verifying._processes(Verify()) == 3
+    assert verifying._processes(Verify(processes=2)) == 2
+    assert verifying._processes(Verify(cluster="local:2")) == 1
 
 
 def words(text: str) -> str:

@@ -4,10 +4,12 @@ import dataclasses
 import re
 from pathlib import Path
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import tangentlab as tl
 from tangentlab import store
 from tangentlab.experiments.identities import EXPERIMENT, Identities, computing
 from tangentlab.experiments.identities.activity import (
@@ -101,7 +103,8 @@ def test_second_difference_tells_affine_from_bent():
 
 def test_activity_counts_what_is_outside_of_the_branches():
     x = np.random.default_rng(0).normal(size=(2, 16, 16, 3)).astype(np.float32)
-    found = _by_layer(_active(0, x, "gelu", width=2))
+    params = tl.models.resnet18(x.shape[1:], width=2).init(jax.random.key(0))
+    found = _by_layer(_active(params, x, "gelu", width=2))
     inside = {name for name in found if part_of(name) == "inside the branches"}
     assert len(inside) == 24
     for name, (active, total) in found.items():

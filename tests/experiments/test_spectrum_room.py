@@ -18,7 +18,7 @@ from tangentlab.experiments.spectrum.results import read_results
 from tangentlab.experiments.spectrum.tables import label_table, mode_table
 from tangentlab.experiments.stages import opening
 from tangentlab.experiments.stages.sharing import open_shared
-from tangentlab.report.reading import read_figure
+from tangentlab.report.scenes import Scene
 
 N = 120
 TOY = SpectrumStudy(
@@ -209,7 +209,7 @@ def test_the_report_shows_the_numbers(run):
     shown = {k: f for section in report.sections for k, f in section.figures.items()}
     assert list(shown) == ["decay", "energy", "complexity", "overlap"]
     assert all(
-        read_figure(figure) is not None for figure in shown.values()
+        isinstance(figure, Scene) for figure in shown.values()
     )  # none is a picture
     for name in shown:
         assert (run.path / "figures" / f"{name}.png").is_file()

@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tangentlab.report import images
-from tangentlab.report.images import data_url, picture_html
+from tangentlab.report.images import data_url, picture_html, take_picture
 
 
 def line_figure(num: int = 3) -> Figure:
@@ -35,7 +35,7 @@ def test_a_huge_drawing_becomes_pixels(monkeypatch):
 def test_a_figure_has_a_dark_twin_and_keeps_its_colors():
     figure = line_figure()
     before = data_url(figure)
-    html = picture_html(figure, alt="squares", caption="They grow.")
+    html = picture_html(take_picture(figure), alt="squares", caption="They grow.")
     found = re.search(r'media="(.*?)" srcset="(.*?)".*src="(.*?)"', html)
     assert found is not None
     media, dark, light = found.groups()

@@ -3,6 +3,7 @@ import csv
 import numpy as np
 from matplotlib.figure import Figure
 
+from tangentlab.report.interactive import show
 from tangentlab.report.pictures import picture_table
 from tangentlab.report.reading import read_figure
 from tangentlab.report.scenes import MOST_POINTS
@@ -10,7 +11,7 @@ from tangentlab.store import write_figure
 
 
 def rows_of(figure, path):
-    write_figure(path / "figure.png", figure)
+    write_figure(path / "figure.png", figure, show(figure))
     with (path / "figure.csv").open() as file:
         return list(csv.DictReader(file))
 

@@ -7,7 +7,8 @@ import pytest
 from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 
-from tangentlab.report.reading import read_figure, scene_table, settle
+from tangentlab.report.interactive import show
+from tangentlab.report.reading import read_figure, scene_table
 from tangentlab.report.scenes import Mark, Scene
 from tangentlab.report.style import LINEARIZED, NETWORK, style
 from tangentlab.report.tables import to_csv
@@ -292,11 +293,11 @@ def test_the_table_names_no_rows_where_ticks_are_numbers():
     assert not {"x_name", "y_name"} & set(table_of(figure)[0])
 
 
-def test_a_settled_figure_is_drawn_where_it_was():
+def test_a_figure_that_was_shown_is_drawn_where_it_was():
     figure, ax = axes_of()
     ax.plot([0, 1], [0, 1])
     ax.set_ylabel("a long label of the axis")
-    settle(figure)
+    show(figure)
     before = ax.get_position().bounds
     ax.set_ylabel("")
     figure.draw_without_rendering()

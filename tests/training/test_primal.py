@@ -8,7 +8,7 @@ import pytest
 
 import tangentlab as tl
 from tangentlab.models import from_function
-from tangentlab.training import program, runs
+from tangentlab.training import primal, program, runs
 from tangentlab.training.batches import epoch_batches
 from tests.networks import dense_apply, dense_params
 from tests.training.problems import (
@@ -300,3 +300,21 @@ def test_complex_parameters_are_refused():
     """JAX's gradient by the imaginary part has the sign that leads uphill."""
     with pytest.raises(ValueError, match="holds complex numbers.* two real parameters"):
         _train(lambda w, x: (x.astype(complex) @ w).real, jnp.ones((3, 1), complex))
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_equal_calls_with_one_model_compile_once(together):
+    model = from_function(lambda key: dense_start(), dense_apply)
+    other = jax.tree.map(lambda leaf: leaf + 0.1, dense_start())
+    before = primal._known.cache_info()
+    first = _train(model, together=together)
+    again = _train(model, together=together)
+    elsewhere = _train(model, other, together=together)
+    after = primal._known.cache_info()
+    assert (after.hits - before.hits, after.misses - before.misses) == (2, 1)
+    assert_same(again, first)
+    assert_same(elsewhere, _train(dense_apply, other, together=together))
+    longer = tl.Recipe(epochs=4, batch_size=6, learning_rate=0.05)
+    changed = _train(model, recipe=longer, together=together)
+    assert changed.train_loss.shape == (3, 4)
+    assert primal._known.cache_info().misses == after.misses + 1

@@ -7,6 +7,7 @@ as `tangentlab verify`. Options beside these:
     seeds=5              at least this many initializations in each run
     minutes=9            begin no run that would not end in time; 0 judges what is there
     draw=false           compute alone: no figures, pages or verdicts
+    processes=2          runs side by side, each in a process of its own
     cluster=ADDRESS      or local:2: workers that share the work of runs that can
     numbers=DIR          write the numbers of all runs there, as JSON lines
 """
@@ -36,6 +37,7 @@ _OPTIONS = (
     "output",
     "numbers",
     "cluster",
+    "processes",
 )
 
 
@@ -57,6 +59,7 @@ def main(words: Sequence[str]) -> int:
         "seeds": int(given["seeds"]) if "seeds" in given else None,
         "minutes": float(given["minutes"]) if "minutes" in given else None,
         "cluster": given.get("cluster"),
+        "processes": int(given.get("processes", 1)),
         "watch": _watch,
     }
     if given.get("draw", "true") == "false":

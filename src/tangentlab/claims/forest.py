@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..analysis import Claim, Finding, Threshold
-from ..report.reading import settle
 from ..report.style import INK, MUTED, style
 from .naming import run_names
 from .records import Verification
@@ -31,7 +30,7 @@ def draw_forests(verification: Verification) -> dict[str, "Figure"]:
         verification: All verdicts.
 
     Returns:
-        Figures by claim, laid out.
+        Figures by claim.
     """
     figures = {}
     for each in verification.verdicts:
@@ -40,7 +39,6 @@ def draw_forests(verification: Verification) -> dict[str, "Figure"]:
         there = [run.run for run in each.runs if run.claim(each.entry.id) is not None]
         figure = forest_figure(each.claim, run_names(there))
         if figure is not None:
-            settle(figure)
             figures[each.entry.id] = figure
     return figures
 

@@ -9,7 +9,7 @@ from typing import Any, get_args
 from ..report.claims import MARKS
 from ..report.document import document
 from ..report.images import Drawing
-from ..report.interactive import NO_SCRIPT, charts_script, charts_style
+from ..report.interactive import NO_SCRIPT, Shown, charts_script, charts_style
 from ..report.page import Highlight, facts_html, highlights_html
 from .catalog import GROUPS
 from .page_claims import claim_section
@@ -30,7 +30,7 @@ _SCALES = {
 
 def render_page(
     verification: Verification,
-    forests: Mapping[str, Drawing],
+    forests: Mapping[str, Drawing | Shown],
     facts: Mapping[str, Any],
 ) -> str:
     """Make the page.

@@ -4,7 +4,7 @@ from html import escape
 
 from ..report.claims import MARKS, estimate_text
 from ..report.images import Drawing
-from ..report.interactive import figure_html
+from ..report.interactive import Shown, figure_html
 from ..report.page import FIGURES
 from .records import Verification, Verified
 from .tables import time_text
@@ -15,7 +15,7 @@ _OPEN = " Open markers are reported and not judged."
 
 
 def claim_section(
-    each: Verified, verification: Verification, figure: Drawing | None
+    each: Verified, verification: Verification, figure: Drawing | Shown | None
 ) -> str:
     """A claim with its numbers, their figure and the runs behind it.
 
@@ -68,7 +68,9 @@ def _seeds(count: int) -> str:
     return "" if count == 0 else f", {count} seed{'s' if count > 1 else ''}"
 
 
-def _forest(each: Verified, verification: Verification, figure: Drawing | None) -> str:
+def _forest(
+    each: Verified, verification: Verification, figure: Drawing | Shown | None
+) -> str:
     if figure is None or each.claim is None:
         return ""
     name = each.entry.id

@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import store
 from ..experiments.base import Experiment, draw, perform
-from ..report.page import Report
+from ..report.page import Report, shown
 from ..store.config import config_hash
 from ..store.report import PAGE
 from .budget import Budget
@@ -136,7 +136,7 @@ def _read(experiments: Mapping[str, Experiment], finished: store.Run) -> Report:
     """The report of a finished run; its files are written if they are not there."""
     if not (finished.path / PAGE).is_file():
         return draw(experiments, finished.path).report
-    return experiments[finished.experiment].report(finished)
+    return shown(experiments[finished.experiment].report(finished))
 
 
 def _reason(error: Exception) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import experiments
+from .._progress import progress_bar
 from ..cluster import linked
 from ..cluster.links import check_cluster
 from ..experiments.stages.sharing import open_shared
@@ -16,6 +17,7 @@ from .naming import names_by_experiment
 from .performing import perform_planned
 from .records import Performed
 from .scales import Run, Scale
+from .side_by_side import Job, perform_side_by_side
 
 RUNS = "runs"
 """Folder of the runs, beside tables and page."""
@@ -35,6 +37,7 @@ def compute(
     progress: bool = False,
     watch: Watch | None = None,
     cluster: Any = None,
+    processes: int = 1,
 ) -> tuple[Performed, ...]:
     """Perform the runs of a verification, and leave reports and verdicts for later.
 
@@ -53,10 +56,12 @@ def compute(
         watch: Called after each run.
         cluster: Whose workers share the work of runs that can leave some to them, see
             `tl.gram`; they see the folder at the same path.
+        processes: Runs side by side, see `verify`.
 
     Returns:
         The runs.
     """
+    check_processes(processes, cluster)
     budget = Budget.of(minutes)
     chosen = chosen_runs(scale, wanted_claims(claims), only, seeds)
     root = folder / RUNS
@@ -69,6 +74,7 @@ def compute(
             watch=watch,
             drawn=False,
             cluster=link,
+            processes=processes,
         )
 
 
@@ -102,6 +108,7 @@ def perform_all(
     watch: Watch | None,
     drawn: bool = True,
     cluster: Any = None,
+    processes: int = 1,
 ) -> tuple[Performed, ...]:
     """Perform runs that share their work.
 
@@ -115,27 +122,66 @@ def perform_all(
         watch: Called after each run.
         drawn: Draw reports.
         cluster: For runs that can share work; the others are performed here.
+        processes: Runs side by side.
 
     Returns:
-        The runs, as they ended.
+        The runs, in the order of the plan.
     """
-    performed = []
     shared = open_shared(root)
-    names = names_by_experiment(chosen)
-    for place, (run, name) in enumerate(zip(chosen, names, strict=True), start=1):
-        ended = perform_planned(
-            experiments.EXPERIMENTS,
-            run,
-            name,
-            root,
-            progress=progress,
-            budget=budget,
-            drawn=drawn,
-            cluster=cluster,
-        )
-        performed.append(ended)
+    jobs = list(map(Job, chosen, names_by_experiment(chosen)))
+    options = {"budget": budget, "drawn": drawn}
+    if processes == 1 or len(jobs) < 2:
+        options |= {"progress": progress, "cluster": cluster}
+        ending = _one_by_one(jobs, root, options)
+    else:
+        ending = _together(jobs, root, processes, options, progress=progress)
+    ended: dict[int, Performed] = {}
+    for at, performed in ending:
+        ended[at] = performed
         if watch is not None:
-            watch(ended, place, len(chosen))
-    if drawn and all(each.path is not None for each in performed):
+            watch(performed, len(ended), len(jobs))
+    if drawn and all(each.path is not None for each in ended.values()):
         shutil.rmtree(shared)
-    return tuple(performed)
+    return tuple(ended[at] for at in range(len(jobs)))
+
+
+def check_processes(processes: int, cluster: Any) -> None:
+    """Refuse numbers of processes that make no sense.
+
+    Args:
+        processes: Runs side by side.
+        cluster: Whose workers share work.
+
+    Raises:
+        ValueError: If there is to be none, or a cluster beside several.
+    """
+    if processes < 1:
+        raise ValueError(f"processes must be at least 1, got {processes}.")
+    if processes > 1 and cluster is not None:
+        raise ValueError(
+            f"Workers of a cluster share the work of one run after the other, got "
+            f"processes = {processes} beside `cluster`: leave out one of them."
+        )
+
+
+def _one_by_one(
+    jobs: Sequence[Job], root: Path, options: dict[str, Any]
+) -> Iterator[tuple[int, Performed]]:
+    for at, job in enumerate(jobs):
+        yield at, perform_planned(experiments.EXPERIMENTS, *job, root, **options)
+
+
+def _together(
+    jobs: Sequence[Job],
+    root: Path,
+    processes: int,
+    options: dict[str, Any],
+    *,
+    progress: bool,
+) -> Iterator[tuple[int, Performed]]:
+    options = {**options, "progress": False}  # bars of several would mix
+    known, count = experiments.EXPERIMENTS, min(processes, len(jobs))
+    with progress_bar("Runs", len(jobs), show=progress, unit="runs") as advance:
+        for each in perform_side_by_side(known, jobs, root, count, **options):
+            advance(1)
+            yield each

@@ -16,7 +16,7 @@ from .entries import Entry
 from .joining import join, lost_together
 from .naming import run_names
 from .records import Performed, Standing, Verification, Verified
-from .running import RUNS, Watch, linked_for, perform_all
+from .running import RUNS, Watch, check_processes, linked_for, perform_all
 from .scales import SCALES, Run, Scale
 from .writing import write
 
@@ -32,6 +32,7 @@ def verify(
     progress: bool = False,
     watch: Watch | None = None,
     cluster: Any = None,
+    processes: int = 1,
 ) -> Verification:
     """Verify claims, and write verdicts and a page.
 
@@ -51,17 +52,22 @@ def verify(
         watch: Called after each run.
         cluster: Whose workers share the work of runs that can leave some to them, see
             `tl.gram`; they see the folder at the same path.
+        processes: Runs side by side, each in a process of its own. They are started
+            anew: a script that asks for several needs `if __name__ == "__main__":`.
 
     Returns:
         A verdict on every claim of the catalog, `not measured` where there is none.
     """
+    check_processes(processes, cluster)
     wanted, budget = wanted_claims(claims), Budget.of(minutes)
     started, start = now().isoformat(timespec="seconds"), time.monotonic()
     chosen = chosen_runs(scale, wanted, only, seeds)
     planned = chosen_runs(scale, wanted, None, seeds)
-    root, told = folder / RUNS, {"progress": progress, "watch": watch}
+    root = folder / RUNS
+    told: dict[str, Any] = {"progress": progress, "watch": watch}
     with linked_for(chosen, cluster) as link:
-        runs = perform_all(chosen, root, budget, **told, cluster=link)
+        options = {**told, "cluster": link, "processes": processes}
+        runs = perform_all(chosen, root, budget, **options)
     verification = Verification(
         scale=scale,
         folder=folder,

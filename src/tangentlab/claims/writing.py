@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..report.exporting import to_longtable
+from ..report.interactive import show
 from ..report.page import FIGURES
 from ..report.tables import to_csv
 from ..store import write_figure
@@ -63,9 +64,11 @@ def write(verification: Verification) -> VerificationFiles:
         "wall_seconds": round(verification.seconds, 1),
     }
     facts.pop("ended")
-    forests = draw_forests(verification)
-    for name, figure in forests.items():
-        write_figure(verification.folder / FIGURES / f"{name}.png", figure)
+    forests = {}
+    for name, figure in draw_forests(verification).items():
+        forests[name] = show(figure)
+        png = verification.folder / FIGURES / f"{name}.png"
+        write_figure(png, figure, forests[name])
     texts = {
         files.csv: to_csv(to_table(verification.verdicts)),
         files.latex: to_longtable(paper, PAPER_WIDTHS) + "\n",

@@ -83,6 +83,9 @@ class Verify:
     """Begin no run that would not end within this time; 0 judges what is there."""
     output: Path | None = None
     """Folder of the verification; runs/verify-SCALE by default."""
+    processes: int | None = None
+    """Runs side by side; by default as many as there are cores, four at most, and 1
+    on a GPU and with a cluster."""
     cluster: Cluster = None
     progress: Progress = True
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..claims import Performed, Verification, Verified, verify
+from ..claims.side_by_side import default_processes
 from ..claims.tables import run_line, short_table, time_text
 from ..claims.writing import files_of
 from ..report.tables import MISSING, shown_cells
@@ -46,9 +47,17 @@ def verify_claims(out: Console, command: Verify) -> int:
         progress=command.progress,
         watch=watch,
         cluster=command.cluster,
+        processes=_processes(command),
     )
     _print(out, done)
     return int(bool(done.lacking))
+
+
+def _processes(command: Verify) -> int:
+    """Those asked for; by default what suits the machine."""
+    if command.processes is not None:
+        return command.processes
+    return 1 if command.cluster is not None else default_processes()
 
 
 def _print(out: Console, done: Verification) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ..cluster import linked
-from ..report.page import Report
+from ..report.page import Report, shown
 from ..store import ReportFiles, Run, RunFolder, create, open_run, write_report
 
 
@@ -44,7 +44,7 @@ class Outcome(NamedTuple):
 
     Attributes:
         run: The run.
-        report: The report, with its console table.
+        report: The report as its page shows it, with its console table.
         files: The files of the report.
     """
 
@@ -133,4 +133,5 @@ def _draw(experiments: Mapping[str, Experiment], path: Path) -> Outcome:
     configs = {name: experiment.config for name, experiment in experiments.items()}
     run = open_run(path, configs)
     report = experiments[run.experiment].report(run)
-    return Outcome(run, report, write_report(run, report))
+    seen = shown(report)
+    return Outcome(run, seen, write_report(run, report, seen))

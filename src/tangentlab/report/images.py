@@ -3,7 +3,7 @@
 import base64
 import io
 from html import escape
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from .dark import dark_colors
 
@@ -23,6 +23,18 @@ class Drawing(Protocol):
     def findobj(self) -> list[Any]:
         """Everything drawn in the figure."""
         ...
+
+
+class Picture(NamedTuple):
+    """A figure as images that a page holds.
+
+    Attributes:
+        light: The image as a `data:` URL.
+        dark: Its twin for dark pages.
+    """
+
+    light: str
+    dark: str
 
 
 def data_url(figure: Drawing) -> str:
@@ -47,20 +59,32 @@ def data_url(figure: Drawing) -> str:
     return f"data:image/{kind};base64,{base64.b64encode(content.getvalue()).decode()}"
 
 
-def picture_html(figure: Drawing, *, alt: str, caption: str = "") -> str:
-    """A figure as a picture, with a dark twin.
+def take_picture(figure: Drawing) -> Picture:
+    """Draw a figure as a picture, with a dark twin.
 
     Args:
         figure: The figure.
+
+    Returns:
+        The picture.
+    """
+    light = data_url(figure)  # first: drawing makes the ticks that are recolored next
+    with dark_colors(figure):
+        return Picture(light, data_url(figure))
+
+
+def picture_html(picture: Picture, *, alt: str, caption: str = "") -> str:
+    """A picture inside a page, light or dark as the page is.
+
+    Args:
+        picture: The picture.
         alt: What it shows, for who cannot see it.
         caption: Below it, as HTML.
 
     Returns:
         HTML.
     """
-    light = data_url(figure)  # first: drawing makes the ticks that are recolored next
-    with dark_colors(figure):
-        dark = data_url(figure)
+    light, dark = picture
     below = f"<figcaption>{caption}</figcaption>" if caption else ""
     return (
         '<figure><picture><source media="(prefers-color-scheme: dark)" '

@@ -7,10 +7,17 @@ its numbers, follows light and dark by itself, and opens without a network.
 import json
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
-from .images import Drawing, picture_html
+from .images import Drawing, Picture, picture_html, take_picture
 from .reading import read_figure
 from .scenes import Scene
+
+Shown = Scene | Picture
+"""What a page shows of a figure: data that the script draws, or a picture."""
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 _HERE = Path(__file__).parent
 HOW_TO = (
@@ -67,13 +74,35 @@ def scene_html(scene: Scene, *, alt: str, caption: str = "") -> str:
     )
 
 
+def show(figure: Drawing | Shown) -> Shown:
+    """What a page shows of a figure; to find it out takes about as long as to draw it.
+
+    Args:
+        figure: A `matplotlib.figure.Figure`, or what was made of one. Where it places
+            its axes is decided now, for all the times it will be drawn.
+
+    Returns:
+        The figure as data, or as a picture where the script cannot draw it.
+    """
+    if isinstance(figure, Scene | Picture):
+        return figure
+    scene = read_figure(figure)
+    cast("Figure", figure).set_layout_engine("none")
+    return scene or take_picture(figure)
+
+
 def figure_html(
-    figure: Drawing, *, alt: str, file: str, caption: str = "", command: str = ""
+    figure: Drawing | Shown,
+    *,
+    alt: str,
+    file: str,
+    caption: str = "",
+    command: str = "",
 ) -> str:
     """A figure that the script draws, or a picture where it cannot.
 
     Args:
-        figure: A `matplotlib.figure.Figure`.
+        figure: A `matplotlib.figure.Figure`, or what was made of one.
         alt: What it shows, for who cannot see it.
         file: Its files beside the page, without their endings.
         caption: What to see, below it.
@@ -82,13 +111,13 @@ def figure_html(
     Returns:
         HTML, everything escaped.
     """
-    scene = read_figure(figure)
+    shown = show(figure)
     links = " · ".join(
         f'<a href="{escape(file)}.{ending}">{ending.upper()}</a>'
         for ending in ("png", "csv")
     )
     below = f'{escape(caption)} <span class="files">{links}</span>'.strip()
     below += f"<code>{escape(command)}</code>" if command else ""
-    if scene is None:
-        return picture_html(figure, alt=alt, caption=below)
-    return scene_html(scene, alt=alt, caption=below)
+    if isinstance(shown, Picture):
+        return picture_html(shown, alt=alt, caption=below)
+    return scene_html(shown, alt=alt, caption=below)

@@ -6,7 +6,7 @@ Everything written into it is escaped.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any, NamedTuple
 
@@ -14,7 +14,15 @@ from ..analysis import Claim
 from .claims import claims_html
 from .document import document
 from .images import Drawing
-from .interactive import HOW_TO, NO_SCRIPT, charts_script, charts_style, figure_html
+from .interactive import (
+    HOW_TO,
+    NO_SCRIPT,
+    Shown,
+    charts_script,
+    charts_style,
+    figure_html,
+    show,
+)
 from .tables import Column, Row, Table, to_html
 
 FIGURES = "figures"
@@ -40,13 +48,14 @@ class Section:
     Attributes:
         title: The heading.
         text: A sentence or two on what to see; the caption of each figure.
-        figures: Figures by name; `NAME.png` is the file of each.
+        figures: Figures by name, or what pages show of them; `NAME.png` is the file of
+            each.
         table: A table below the figures.
     """
 
     title: str
     text: str
-    figures: Mapping[str, Drawing] = field(default_factory=dict)
+    figures: Mapping[str, Drawing | Shown] = field(default_factory=dict)
     table: Table | None = None
 
 
@@ -71,6 +80,34 @@ class Report:
     highlights: tuple[Highlight, ...] = ()
     claims: tuple[Claim, ...] = ()
     claims_caption: str = ""
+
+
+def figures_of(report: Report) -> list[tuple[str, Any]]:
+    """All figures of a report.
+
+    Args:
+        report: The report.
+
+    Returns:
+        Names and figures, in the order of the page.
+    """
+    return [item for section in report.sections for item in section.figures.items()]
+
+
+def shown(report: Report) -> Report:
+    """Lay all figures out, and keep what pages show of them.
+
+    Args:
+        report: A report, with its figures as they are drawn.
+
+    Returns:
+        The same without what drew them: plain data, for as many pages as there are.
+    """
+    sections = (
+        replace(s, figures={name: show(drawn) for name, drawn in s.figures.items()})
+        for s in report.sections
+    )
+    return replace(report, sections=tuple(sections))
 
 
 def render(

@@ -17,16 +17,6 @@ _COLUMNS = ("x", "y", "x_end", "y_end", "values")
 _ROW = 0.06  # of a figure's height, within which panels stand side by side
 
 
-def settle(figure: Any) -> None:
-    """Lay a figure out, once for all the times it will be drawn.
-
-    Args:
-        figure: A `matplotlib.figure.Figure`; where it places its axes is decided now.
-    """
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
-
-
 def read_figure(figure: Any) -> Scene | None:
     """Read a figure back as data.
 

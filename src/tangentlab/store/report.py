@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..report.exporting import to_latex
-from ..report.images import Drawing
-from ..report.page import FIGURES, Report, render
+from ..report.images import Drawing, Picture
+from ..report.interactive import Shown
+from ..report.page import FIGURES, Report, figures_of, render
 from ..report.pictures import picture_table
-from ..report.reading import read_figure, scene_table, settle
+from ..report.reading import scene_table
 from ..report.tables import to_csv
 from .config import to_json
 from .files import check_name, open_aside
@@ -32,12 +33,13 @@ class ReportFiles(NamedTuple):
     latex: Path
 
 
-def write_report(run: Run, report: Report) -> ReportFiles:
+def write_report(run: Run, report: Report, shown: Report) -> ReportFiles:
     """Write figures, table and page, replacing those of an earlier report.
 
     Args:
         run: The run that the report was drawn from.
         report: What to show.
+        shown: What pages show of it, see `report.page.shown`.
 
     Returns:
         The files written.
@@ -45,8 +47,8 @@ def write_report(run: Run, report: Report) -> ReportFiles:
     Raises:
         ValueError: If two figures share a name, or a name cannot be a file name.
     """
-    named = [item for section in report.sections for item in section.figures.items()]
-    names = [name for name, _ in named]
+    drawn = figures_of(report)
+    names = [name for name, _ in drawn]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise ValueError(
@@ -54,10 +56,8 @@ def write_report(run: Run, report: Report) -> ReportFiles:
         )
     for name in names:
         check_name("a figure", name)
-    for _, figure in named:
-        settle(figure)
     page = render(
-        report,
+        shown,
         experiment=run.experiment,
         command=run.manifest["command"],
         config=to_json(run.config),
@@ -65,8 +65,10 @@ def write_report(run: Run, report: Report) -> ReportFiles:
     )
     (run.path / FIGURES).mkdir(exist_ok=True)
     paths = tuple(run.path / FIGURES / f"{name}.png" for name in names)
-    for path, (_, figure) in zip(paths, named, strict=True):
-        write_figure(path, figure)
+    for path, (_, figure), (_, seen) in zip(
+        paths, drawn, figures_of(shown), strict=True
+    ):
+        write_figure(path, figure, seen)
     texts = {
         PAGE: page,
         TABLE: to_csv(report.console_table),
@@ -78,16 +80,16 @@ def write_report(run: Run, report: Report) -> ReportFiles:
     return ReportFiles(run.path / PAGE, paths, run.path / TABLE, run.path / LATEX)
 
 
-def write_figure(path: Path, figure: Drawing) -> None:
+def write_figure(path: Path, figure: Drawing, seen: Shown) -> None:
     """Write a figure, and beside it its numbers.
 
     Args:
         path: The PNG file; the numbers go to the same name with `.csv`.
         figure: The figure.
+        seen: What pages show of it.
     """
     with open_aside(path) as file:
         figure.savefig(file, format="png", bbox_inches="tight", dpi=200)
-    scene = read_figure(figure)
-    table = picture_table(figure) if scene is None else scene_table(scene)
+    table = picture_table(figure) if isinstance(seen, Picture) else scene_table(seen)
     with open_aside(path.with_suffix(".csv")) as file:
         file.write(to_csv(table).encode())

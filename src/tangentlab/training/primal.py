@@ -1,7 +1,7 @@
 """Training in weight space: a network, or a linearization, on many tasks."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from os import PathLike
 
 import jax
@@ -16,7 +16,7 @@ from ..models import Model, check_apply, from_function, linearize
 from ..tasks import Task
 from .checkpoint import keep_runs_at_once, open_checkpoints
 from .groups import as_tasks, group_tasks
-from .program import make_program
+from .program import Program, make_program
 from .recipe import Recipe
 from .record import History
 from .row_products import for_many, for_one
@@ -29,7 +29,7 @@ from .runs import (
     runs_that_fit,
     steps_bar,
 )
-from .trainer import make_trainer
+from .trainer import Trainer, make_trainer
 
 
 def train(
@@ -48,6 +48,9 @@ def train(
     progress: bool | str = False,
 ) -> History:
     """Train from `params` on each task.
+
+    What was compiled is kept for the next calls with the same model and recipe, if the
+    optimizer is the recipe's and samples have the same shapes.
 
     All tasks see the same batches in the same order; equal keys give equal batches.
     Tasks do not touch each other: one that diverges is recorded, the others go on.
@@ -102,24 +105,26 @@ def train(
     tasks, key = as_tasks(tasks), as_key(key)
     recipe.steps_per_epoch(tasks[0].num_train)  # refuses before the long work
     params = jax.tree.map(jnp.asarray, params)
+    given = isinstance(model, Model)
     if not isinstance(model, Model):
         model = from_function(lambda key: params, model)
     _check_network(model.apply, params, tasks[0])
     groups = group_tasks(tasks, recipe.loss)
     rule = _rule(optimizer, recipe, tasks[0].num_train)
-    trainer = make_trainer(lambda start: model, recipe, rule)
+    trainer = make_trainer(_always(model), recipe, rule)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = None
     if together is None:
         together = len(tasks) > 1 and is_faster_together(
             trainer, params, groups[0], recipe
         )
-    prepare = partial(for_many, same_images=True) if together else for_one
-    prepared = make_trainer(prepare(lambda start: model), recipe, rule)
+    if given and optimizer is None:
+        prepared, program = _known(model, recipe, tasks[0].num_train, together)
+    else:
+        prepared, program = _compiled(model, recipe, rule, together)
     if together:
         at_once = runs_that_fit(prepared, params, groups[0], recipe, memory)
         at_once = keep_runs_at_once(checkpoints, at_once)
-    program = make_program(prepared, tasks=together)
     runs = Runs(trainer, program, params, recipe, key, at_once, checkpoints, on_epoch)
     with steps_bar(progress, recipe, tasks[0].num_train, len(tasks)) as advance:
         return gather(runs.train(groups, advance))
@@ -200,6 +205,27 @@ def train_seeds(
             ended = runs.train(groups, advance)
             histories += [_of_seed(ended, i) for i in range(len(keys[some]))]
     return tuple(histories)
+
+
+def _always(model: Model) -> Callable[[Params], Model]:
+    return lambda start: model
+
+
+def _compiled(
+    model: Model, recipe: Recipe, rule: optax.GradientTransformation, together: bool
+) -> tuple[Trainer, Program]:
+    """How one network learns one task, and what is compiled of it."""
+    prepare = partial(for_many, same_images=True) if together else for_one
+    trainer = make_trainer(prepare(_always(model)), recipe, rule)
+    return trainer, make_program(trainer, tasks=together)
+
+
+@lru_cache(maxsize=4)  # several seeds of a network take turns with long recipes
+def _known(
+    model: Model, recipe: Recipe, num_train: int, together: bool
+) -> tuple[Trainer, Program]:
+    """The same, kept; rates are scheduled for a number of samples."""
+    return _compiled(model, recipe, recipe.make_optimizer(num_train), together)
 
 
 def _rule(

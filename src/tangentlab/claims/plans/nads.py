@@ -20,6 +20,7 @@ RUNS: Runs = {
                 num_samples=150, num_draws=40_000, resnet_width=8, image_size=16
             ),
             _IDENTITIES,
+            40,
             beside=("resnet18",),
         ),
         Run(
@@ -33,11 +34,12 @@ RUNS: Runs = {
                 size=8,
                 num_average=16,
                 num_train=320,
-                num_test=1000,
+                num_test=400,
                 linearized_in="weights",  # one program for all directions
-                recipe=Recipe(epochs=12, batch_size=32),
+                recipe=Recipe(epochs=8, batch_size=32),
             ),
             ("D19",),
+            40,
         ),
     ),
     "laptop": (

@@ -32,7 +32,8 @@ def count_active(seed: Seed, x: Float[np.ndarray, "n h w 3"]) -> None:
     """
     if seed.has("active"):
         return
-    counts = {name: _by_layer(_active(seed.number, x, name)) for name in ACTIVATIONS}
+    params = resnet18(x.shape[1:]).init(jax.random.key(seed.number))  # of either
+    counts = {name: _by_layer(_active(params, x, name)) for name in ACTIVATIONS}
     layers = counts[ACTIVATIONS[0]]
     seed.save(
         "active",
@@ -65,10 +66,9 @@ def part_of(layer: str) -> str:
 
 
 def _active(
-    number: int, x: np.ndarray, activation: Activation, width: int = 64
+    params: Params, x: np.ndarray, activation: Activation, width: int = 64
 ) -> PyTree:
     model = resnet18(x.shape[1:], activation=activation, width=width)
-    params = model.init(jax.random.key(number))
     weights = jax.random.normal(jax.random.key(0), (len(x),), np.float32)
 
     @jax.jit
@@ -79,10 +79,10 @@ def _active(
         gradient = jax.grad(weighted)(params)
         return jax.tree.map(lambda s, g: s | (g != 0), seen, gradient)
 
-    seen = jax.tree.map(lambda leaf: jnp.zeros(leaf.shape, bool), params)
+    seen = jax.tree.map(lambda leaf: np.zeros(leaf.shape, bool), params)
     for rows in blocks(len(x), _CHUNK):
         seen = add(seen, params, jnp.asarray(x[rows]), weights[rows])
-    return seen
+    return jax.tree.map(np.asarray, seen)
 
 
 def _by_layer(seen: PyTree) -> dict[str, tuple[int, int]]:

@@ -76,7 +76,7 @@ def run(config: Identities, folder: RunFolder, *, progress: bool) -> None:
         key = make_keys(seed.number).subset
         check_lemma(seed, config.num_modes, key=key)
         check_theorem(seed, config.num_draws, key=key)
-        check_frozen(seed, config.resnet_width, key=key)
+        check_frozen(seed, config.resnet_width)
         count_active(seed, images)
     _log(folder, config, samples)
 

@@ -13,9 +13,9 @@ Reference:
 """
 
 import dataclasses
+from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ... import theory
@@ -121,15 +121,17 @@ def _students(config: Landscapes) -> dict[str, np.ndarray]:
 
 def _saddles(config: Landscapes) -> dict[str, np.ndarray]:
     """Smallest and largest eigenvalue of the Hessian at 0, by autodiff, by depth."""
-    ends = []
+
+    @jax.jit
+    def derivatives(w: Any) -> tuple[Any, Any]:
+        return jax.grad(theory.chain_loss)(w), jax.hessian(theory.chain_loss)(w)
+
+    ends, gradients = [], []
     for depth in config.chain_depths:
-        H = jax.hessian(theory.chain_loss)(jnp.zeros(depth))
-        values = np.linalg.eigvalsh(np.asarray(H))
+        gradient, H = map(np.asarray, derivatives(np.zeros(depth)))
+        values = np.linalg.eigvalsh(H)
         ends.append((values[0], values[-1]))
-    gradients = [
-        float(jnp.abs(jax.grad(theory.chain_loss)(jnp.zeros(depth))).max())
-        for depth in config.chain_depths
-    ]
+        gradients.append(np.abs(gradient).max())
     return {"eigenvalues": np.array(ends), "gradients": np.array(gradients)}
 
 
