@@ -37,12 +37,20 @@ def test_verdicts_runs_and_pages_are_those_of_one_process(plan, tmp_path):
     assert multiprocessing.active_children() == []
 
 
-def test_what_a_process_was_doing_when_it_died_is_done_here(plan, tmp_path):
+def test_what_a_process_was_doing_when_it_died_is_done_again(plan, tmp_path):
     plan(toss("D1", trouble="died"), toss("D2", trouble="died", seed=1), toss("D47"))
     done = verify("smoke", tmp_path, processes=2)
     assert all(each.path is not None and each.report for each in done.runs)
-    assert [len(each.seeds) for each in done.runs] == [5, 5, 5]
     assert not list(tmp_path.rglob("*.partial"))
+
+
+def test_a_run_that_kills_its_process_twice_leaves_its_claims_alone(plan, tmp_path):
+    plan(toss("D1", trouble="dies"), toss("D2", seed=1))
+    done = verify("smoke", tmp_path, processes=2)
+    assert "performed it died, twice; perhaps memory ran out" in done.runs[0].failure
+    by_id = {each.entry.id: each.standing for each in done.shown}
+    assert (by_id["D1"], by_id["D2"]) == ("not measured", "confirmed")
+    assert multiprocessing.active_children() == []
 
 
 def test_what_is_finished_is_used_and_long_runs_begin_first(plan, tmp_path):

@@ -39,7 +39,7 @@ class Toss:
     """Decides the tosses."""
     seeds: int = 5
     """Number of tosses."""
-    trouble: Literal["none", "run", "half", "report", "silent", "died"] = "none"
+    trouble: Literal["none", "run", "half", "report", "silent", "died", "dies"] = "none"
     """What goes wrong."""
 
 
@@ -47,7 +47,10 @@ def run(config, folder, *, progress):
     del progress
     if config.trouble == "run":
         raise ValueError("The coin rolled <away>.")
-    if config.trouble == "died" and multiprocessing.parent_process() is not None:
+    died = folder.path.parent / f".died-{config.seed}"
+    if config.trouble == "dies" or (config.trouble == "died" and not died.exists()):
+        assert multiprocessing.parent_process() is not None, "that would be the tests"
+        died.touch()
         os._exit(9)
     if not folder.has_arrays("tosses"):
         noise = np.random.default_rng(config.seed).normal(size=config.seeds)

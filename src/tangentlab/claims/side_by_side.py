@@ -2,8 +2,8 @@
 
 Most of a small run is compiling, which takes one core at a time, and runs have many
 programs in common: what one of them has compiled is kept for the others, as long as
-there are any. A process that dies loses nothing but time: what it was to do is done
-here.
+there are any. What a process was doing when it died is done again in another, when
+nothing else is running.
 """
 
 import multiprocessing
@@ -11,6 +11,7 @@ import os
 import signal
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -21,10 +22,12 @@ import jax
 from ..cluster.local import cores_of
 from ..experiments.base import Experiment
 from ..kernels.planning import backend
+from .naming import run_command, run_seeds
 from .performing import perform_planned
 from .records import Performed
 from .scales import Run
 
+_DIED = "the process that performed it died, twice; perhaps memory ran out"
 _MOST = 4  # by default: each has its own copy of JAX and of what it computes
 
 
@@ -84,40 +87,61 @@ def perform_side_by_side(
         The place of each job and its run, as they end.
     """
     order = sorted(range(len(jobs)), key=lambda at: -jobs[at].run.seconds)
-    orphans: list[int] = []
     cores = [cores_of(number, processes, _cores()) for number in range(processes)]
-    programs = tempfile.TemporaryDirectory(prefix="tangentlab-programs-")
-    given = programs.name, experiments, root, options
-    workers = [_start(own, *given) for own in cores]
-    try:
-        busy: dict[Any, int] = {}
-        for worker in workers:
-            _give(worker, jobs, order, busy)
-        while busy:
-            for pipe in wait(list(busy)):
-                worker = next(each for each in workers if each.pipe is pipe)
-                at = busy.pop(pipe)
-                try:
-                    ended = worker.pipe.recv()
-                except EOFError:  # it died, perhaps for want of memory
-                    orphans.append(at)
-                    continue
-                _give(worker, jobs, order, busy)
+    with tempfile.TemporaryDirectory(prefix="tangentlab-programs-") as programs:
+        given = programs, experiments, root, options
+        done: set[int] = set()
+        with _workers(cores, *given) as workers:
+            for at, ended in _shared_out(jobs, order, workers):
+                done.add(at)
                 yield at, ended
-    finally:  # also where the caller was interrupted
-        for worker in workers:
-            worker.process.terminate()
-            worker.process.join()
-            worker.pipe.close()
-        programs.cleanup()
-    for at in orphans + order:
-        yield at, perform_planned(experiments, *jobs[at], root, **options)
+        for at in (at for at in order if at not in done):
+            with _workers([_cores()], *given) as workers:
+                again = [ended for _, ended in _shared_out(jobs, [at], workers)]
+            yield at, again[0] if again else _given_up(jobs[at])
+
+
+def _shared_out(
+    jobs: Sequence[Job], order: Sequence[int], workers: Sequence[_Worker]
+) -> Iterator[tuple[int, Performed]]:
+    """Runs as they end; those whose process dies are left out."""
+    waiting, busy = list(order), dict[Any, int]()
+    for worker in workers:
+        _give(worker, jobs, waiting, busy)
+    while busy:
+        for pipe in wait(list(busy)):
+            worker = next(each for each in workers if each.pipe is pipe)
+            at = busy.pop(pipe)
+            try:
+                ended = worker.pipe.recv()
+            except (EOFError, OSError):
+                continue
+            _give(worker, jobs, waiting, busy)
+            yield at, ended
+
+
+def _given_up(job: Job) -> Performed:
+    command, seeds = run_command(job.run), run_seeds(job.run)
+    return Performed(job.run, job.name, command, seeds, None, 0.0, failure=_DIED)
 
 
 def _cores() -> list[int]:
     """The cores that this process may use; empty where the system does not tell."""
     known = hasattr(os, "sched_getaffinity")  # on Linux
     return sorted(os.sched_getaffinity(0)) if known else []
+
+
+@contextmanager
+def _workers(cores: Sequence[list[int]], *given: Any) -> Iterator[list[_Worker]]:
+    """Processes, one for each list of cores; ended also where one is interrupted."""
+    workers = [_start(own, *given) for own in cores]
+    try:
+        yield workers
+    finally:
+        for worker in workers:
+            worker.process.terminate()
+            worker.process.join()
+            worker.pipe.close()
 
 
 def _start(
