@@ -141,7 +141,7 @@ def _highlights(verification: Verification) -> tuple[Highlight, ...]:
         for standing, label in labels.items()
     ]
     spent = sum((each.seconds for each in verification.runs), start=0.0)
-    runs = f"in {len(verification.runs)} runs"
+    runs = f"of {len(verification.runs)} runs, in sum"
     return (*tiles, Highlight(time_text(spent), runs))
 
 
