@@ -4,9 +4,14 @@ import multiprocessing
 
 import pytest
 
-from tangentlab.claims import compute, verify
+from tangentlab import experiments
+from tangentlab.claims import verify
 from tangentlab.claims.running import check_processes
-from tangentlab.claims.side_by_side import default_processes
+from tangentlab.claims.side_by_side import (
+    Job,
+    default_processes,
+    perform_side_by_side,
+)
 from tests.claims.toy import toss
 
 
@@ -53,18 +58,16 @@ def test_a_run_that_kills_its_process_twice_leaves_its_claims_alone(plan, tmp_pa
     assert multiprocessing.active_children() == []
 
 
-def test_what_is_finished_is_used_and_long_runs_begin_first(plan, tmp_path):
-    plan(toss("D1"), toss("D2", seed=1)._replace(seconds=9))
-    names = []
-    compute(
-        "smoke",
-        tmp_path,
-        processes=2,
-        watch=lambda ended, *_: names.append(ended.run.config.seed),
-    )
-    assert sorted(names) == [0, 1]
+def test_long_runs_begin_first_and_what_is_finished_is_used(plan, tmp_path):
+    runs = [toss("D1"), toss("D2", seed=1)._replace(seconds=9)]
+    plan(*runs)
+    jobs = list(map(Job, runs, ("short", "long")))
+    options = {"progress": False, "drawn": False}
+    known, root = experiments.EXPERIMENTS, tmp_path / "runs"
+    ended = perform_side_by_side(known, jobs, root, 1, **options)
+    assert [(at, each.name) for at, each in ended] == [(1, "long"), (0, "short")]
     done = verify("smoke", tmp_path, processes=2)
-    assert all(each.reused for each in done.runs)
+    assert all(each.reused and each.report for each in done.runs)
     assert not (tmp_path / "runs" / ".shared").exists()
 
 

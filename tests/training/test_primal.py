@@ -318,3 +318,15 @@ def test_equal_calls_with_one_model_compile_once(together):
     changed = _train(model, recipe=longer, together=together)
     assert changed.train_loss.shape == (3, 4)
     assert primal._known.cache_info().misses == after.misses + 1
+
+
+def test_a_model_of_callables_without_a_hash_is_trained_all_the_same():
+    class Unhashable:
+        __hash__ = None  # type: ignore[assignment]
+
+        def __call__(self, params, state, x):
+            return dense_apply(params, x), state
+
+    model = from_function(lambda key: dense_start(), dense_apply)
+    model = model._replace(apply_train=Unhashable())
+    assert_same(_train(model), _train(dense_apply))

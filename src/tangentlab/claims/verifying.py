@@ -64,10 +64,16 @@ def verify(
     chosen = chosen_runs(scale, wanted, only, seeds)
     planned = chosen_runs(scale, wanted, None, seeds)
     root = folder / RUNS
-    told: dict[str, Any] = {"progress": progress, "watch": watch}
     with linked_for(chosen, cluster) as link:
-        options = {**told, "cluster": link, "processes": processes}
-        runs = perform_all(chosen, root, budget, **options)
+        runs = perform_all(
+            chosen,
+            root,
+            budget,
+            progress=progress,
+            watch=watch,
+            cluster=link,
+            processes=processes,
+        )
     verification = Verification(
         scale=scale,
         folder=folder,

@@ -105,7 +105,7 @@ def train(
     tasks, key = as_tasks(tasks), as_key(key)
     recipe.steps_per_epoch(tasks[0].num_train)  # refuses before the long work
     params = jax.tree.map(jnp.asarray, params)
-    given = isinstance(model, Model)
+    kept = optimizer is None and isinstance(model, Model) and _is_hashable(model)
     if not isinstance(model, Model):
         model = from_function(lambda key: params, model)
     _check_network(model.apply, params, tasks[0])
@@ -118,7 +118,7 @@ def train(
         together = len(tasks) > 1 and is_faster_together(
             trainer, params, groups[0], recipe
         )
-    if given and optimizer is None:
+    if kept:
         prepared, program = _known(model, recipe, tasks[0].num_train, together)
     else:
         prepared, program = _compiled(model, recipe, rule, together)
@@ -205,6 +205,14 @@ def train_seeds(
             ended = runs.train(groups, advance)
             histories += [_of_seed(ended, i) for i in range(len(keys[some]))]
     return tuple(histories)
+
+
+def _is_hashable(model: Model) -> bool:
+    try:
+        hash(model)
+    except TypeError:  # made of objects that hold arrays, say
+        return False
+    return True
 
 
 def _always(model: Model) -> Callable[[Params], Model]:

@@ -34,9 +34,9 @@ RUNS: Runs = {
                 size=8,
                 num_average=16,
                 num_train=320,
-                num_test=400,
+                num_test=1000,
                 linearized_in="weights",  # one program for all directions
-                recipe=Recipe(epochs=8, batch_size=32),
+                recipe=Recipe(epochs=12, batch_size=32),
             ),
             ("D19",),
             40,
