@@ -24,7 +24,8 @@ from .probing import ProbedDistance as ProbedDistance
 from .probing import ProbedKernel as ProbedKernel
 from .probing import probe_distance as probe_distance
 from .probing import probe_kernel as probe_kernel
-from .probing import probe_kernel_of as probe_kernel_of
+from .probing_networks import probe_distance_of as probe_distance_of
+from .probing_networks import probe_kernel_of as probe_kernel_of
 from .ranks import kendall as kendall
 from .ranks import largest_kendall as largest_kendall
 from .ranks import partial_spearman as partial_spearman

@@ -9,12 +9,12 @@ r"""How much of a target lies in the leading eigenvectors of a kernel.
 """
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, PyTree
 
 from .._checks import batch_size, check_same_rows
 from .._types import AnyArray, Apply, Inputs, Params
 from ..kernels import TiledGram
-from ..kernels.request import Precision
+from ..kernels.request import Outputs, Precision
 from ..spectra import Spectrum, energy, spectrum, spectrum_of
 from ..spectra.checking import check_num
 from .targets import check_targets
@@ -61,7 +61,11 @@ def energy_concentration_of(
     num: int,
     *,
     squared: bool = False,
+    outputs: Outputs = "mean",
+    trainable: PyTree | None = None,
+    scale: PyTree | None = None,
     precision: Precision = "float32",
+    memory: int | None = None,
 ) -> Float[np.ndarray, "..."]:
     r"""The same for a network's tangent kernel, without its Gram matrix.
 
@@ -69,19 +73,32 @@ def energy_concentration_of(
     Gram matrix is the problem.
 
     Args:
-        apply: The network, `apply(params, x) -> (n, c)`; with several outputs the mean
-            of the diagonal blocks, as in `tl.gram`.
+        apply: The network, `apply(params, x) -> (n, c)`.
         params: Where to differentiate it.
         x: All samples.
         y: A target at the samples, or several as columns.
         num: How many eigenvectors.
         squared: Return the share of the energy, not its root.
+        outputs: With several logits, which kernel; see `tl.gram`.
+        trainable: Prefix of `params` with booleans; False leaves parameters out.
+        scale: Prefix of `params` with non-negative multipliers.
         precision: `"float64"`, or that of the network.
+        memory: Bytes that a product may use.
 
     Returns:
         The concentration of each target.
     """
     check_targets("y", y, batch_size("x", x))
     kind = "float64" if precision == "float64" else "float32"
-    found = spectrum_of(apply, params, x, num, precision=kind)
+    found = spectrum_of(
+        apply,
+        params,
+        x,
+        num,
+        outputs=outputs,
+        trainable=trainable,
+        scale=scale,
+        precision=kind,
+        memory=memory,
+    )
     return energy_concentration(found, y, num, squared=squared)

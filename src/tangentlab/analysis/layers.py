@@ -54,6 +54,7 @@ def trace_shares(
     *,
     by: str = "layer",
     outputs: Outputs = "mean",
+    trainable: PyTree | None = None,
     scale: PyTree | None = None,
     precision: Precision = "float32",
 ) -> Shares:
@@ -68,13 +69,15 @@ def trace_shares(
         by: `"layer"` adds up parameters that share all of their path but its end;
             `"parameter"` keeps them apart.
         outputs: With several logits, which kernel; see `tl.gram`.
+        trainable: Prefix of `params` with booleans; parameters that
+            are left out have no share.
         scale: Prefix of `params` with non-negative multipliers.
         precision: See `tl.gram`.
 
     Returns:
         The shares; the total is the trace.
     """
-    request = Request(outputs, None, scale, precision)
+    request = Request(outputs, trainable, scale, precision)
     return _shares(params, _traces(apply, params, x, request), by)
 
 
@@ -86,6 +89,7 @@ def alignment_shares(
     *,
     by: str = "layer",
     outputs: Outputs = "mean",
+    trainable: PyTree | None = None,
     scale: PyTree | None = None,
     precision: Precision = "float32",
 ) -> Shares:
@@ -98,6 +102,8 @@ def alignment_shares(
         target: Its values at the samples.
         by: `"layer"` or `"parameter"`, as in `trace_shares`.
         outputs: With several logits, which kernel; see `tl.gram`.
+        trainable: Prefix of `params` with booleans; parameters that
+            are left out have no share.
         scale: Prefix of `params` with non-negative multipliers.
         precision: See `tl.gram`.
 
@@ -106,7 +112,7 @@ def alignment_shares(
     """
     n = batch_size("x", x)
     columns = check_targets("target", target, n)
-    request = Request(outputs, None, scale, precision)
+    request = Request(outputs, trainable, scale, precision)
     energies = np.asarray(energies_by_leaf(apply, params, x, columns, request))
     return _shares(params, energies[:, 0] / n**2, by)
 

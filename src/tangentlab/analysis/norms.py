@@ -114,6 +114,7 @@ def kernel_norm_bound(
     *,
     outputs: Outputs = "mean",
     trainable: PyTree | None = None,
+    scale: PyTree | None = None,
     precision: Precision = "float32",
     memory: int | None = None,
 ) -> Float[np.ndarray, "..."]:
@@ -126,6 +127,7 @@ def kernel_norm_bound(
         targets: Values of a target at the samples, or of several as columns.
         outputs: With several logits, which kernel; see `tl.gram`.
         trainable: Prefix of `params` with booleans; False leaves parameters out.
+        scale: Prefix of `params` with non-negative multipliers.
         precision: See `tl.kernel_product`.
         memory: Bytes that may be used.
 
@@ -142,6 +144,7 @@ def kernel_norm_bound(
         targets,
         outputs=outputs,
         trainable=trainable,
+        scale=scale,
         precision=precision,
         memory=memory,
     )

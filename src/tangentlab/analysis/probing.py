@@ -29,10 +29,8 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from .._checks import batch_size, check_known
-from .._types import AnyArray, Apply, Inputs, Params, PRNGKey
-from ..kernels import kernel_product
-from ..kernels.request import Outputs, Precision
+from .._checks import check_known
+from .._types import AnyArray, PRNGKey
 from ..spectra.checking import check_product
 from .targets import check_targets
 
@@ -132,66 +130,14 @@ def probe_kernel(
         return _estimates(found, energy / (y**2).sum(axis=0), num + y.shape[1])
 
 
-def probe_kernel_of(
-    apply: Apply,
-    params: Params,
-    x: Inputs,
+def probe_distance(
+    product_1: Product,
+    product_2: Product,
+    n: int,
     num: int,
     *,
     key: PRNGKey,
-    method: Method = "hutch++",
-    targets: Float[AnyArray, "n ..."] | None = None,
     centered: bool = False,
-    outputs: Outputs = "mean",
-    precision: Precision = "float32",
-    memory: int | None = None,
-) -> ProbedKernel:
-    """The same for a network's tangent kernel, for n too large for a Gram matrix.
-
-    The trace alone is known exactly: `tl.gram_diagonal(apply, params, x).sum()`.
-
-    Args:
-        apply: The network, `apply(params, x) -> (n, c)`.
-        params: Where to differentiate it.
-        x: All samples.
-        num: How many products to spend on probes.
-        key: Draws the probes.
-        method: `"hutch++"` or `"hutchinson"`.
-        targets: Targets at the samples, a product each.
-        centered: Of the centered kernel instead.
-        outputs: With several logits, which kernel; see `tl.gram`.
-        precision: See `tl.kernel_product`.
-        memory: Bytes that may be used.
-
-    Returns:
-        The estimates.
-    """
-
-    def product(V: np.ndarray) -> Any:
-        return kernel_product(
-            apply,
-            params,
-            x,
-            None,
-            V,
-            outputs=outputs,
-            precision=precision,
-            memory=memory,
-        )
-
-    return probe_kernel(
-        product,
-        batch_size("x", x),
-        num,
-        key=key,
-        method=method,
-        targets=targets,
-        centered=centered,
-    )
-
-
-def probe_distance(
-    product_1: Product, product_2: Product, n: int, num: int, *, key: PRNGKey
 ) -> ProbedDistance:
     r"""Estimate the cosine distance between two kernels that are known by products.
 
@@ -204,6 +150,7 @@ def probe_distance(
         n: Number of samples.
         num: How many products with each, 2 at least.
         key: Draws the probes.
+        centered: Between the centered kernels instead: one less `tl.analysis.cka`.
 
     Returns:
         The distance.
@@ -214,7 +161,7 @@ def probe_distance(
     if num < 2:
         raise ValueError(f"An error takes at least 2 probes, got num={num}.")
     Z = _signs(key, n, num)
-    A, B = (_checked(product, False)(Z) for product in (product_1, product_2))
+    A, B = (_checked(product, centered)(Z) for product in (product_1, product_2))
     with np.errstate(divide="ignore", invalid="ignore"):
         A, B = (made / np.sqrt((made**2).sum() / num) for made in (A, B))
         gaps = ((A - B) ** 2).sum(axis=0) / 2

@@ -15,7 +15,7 @@ before, $a_k(T) / \mu_k$.
 
 import equinox as eqx
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, PyTree
 
 from .._types import AnyArray, Apply, Inputs, Params
 from ..kernels.request import Outputs, Precision
@@ -111,6 +111,8 @@ def rotation_of(
     *,
     spread: float = SPREAD,
     outputs: Outputs = "mean",
+    trainable: PyTree | None = None,
+    scale: PyTree | None = None,
     precision: Precision = "float32",
     memory: int | None = None,
 ) -> Rotation:
@@ -124,6 +126,8 @@ def rotation_of(
         index: The mode that was learned, from 0.
         spread: Neighbors are those from `index / spread` to `spread * index`.
         outputs: With several logits, which kernel; that of the spectrum.
+        trainable: Prefix of `params` with booleans; False leaves parameters out.
+        scale: Prefix of `params` with non-negative multipliers.
         precision: See `tl.kernel_product`.
         memory: Bytes that may be used.
 
@@ -136,6 +140,8 @@ def rotation_of(
         x,
         spectrum.eigenvectors,
         outputs=outputs,
+        trainable=trainable,
+        scale=scale,
         precision=precision,
         memory=memory,
     )

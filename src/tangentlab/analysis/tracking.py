@@ -96,8 +96,8 @@ class Tracker:
         }
 
     A network with batch statistics that change puts them beside its parameters and
-    leaves them out with `trainable`:
-    `Tracker(lambda p, x: model.freeze(p["state"])(p["params"], x), x, y,
+    leaves them out with `trainable`, here and in measures that look at the network
+    again: `Tracker(lambda p, x: model.freeze(p["state"])(p["params"], x), x, y,
     trainable={"params": True, "state": False})`.
     """
 

@@ -194,6 +194,7 @@ def gram_by_parameter(
     x_2: Inputs | None = None,
     *,
     outputs: Outputs = "mean",
+    trainable: PyTree | None = None,
     scale: PyTree | None = None,
     precision: Precision = "float32",
 ) -> PyTree[Float[Array, "n m"]]:
@@ -205,18 +206,19 @@ def gram_by_parameter(
         x_1: Samples along a leading axis.
         x_2: Other samples; None means `x_1` again.
         outputs: See `tl.gram`.
+        trainable: Prefix of `params` with booleans; False leaves parameters out.
         scale: Prefix of `params` with non-negative multipliers.
         precision: See `tl.gram`.
 
     Returns:
         A tree like `params` of Gram matrices that add up to `tl.gram`; zero for
-        integer leaves.
+        integer leaves and what is left out.
 
     Raises:
         ValueError: As `tl.gram`, and if the Gram matrices of all parameters do not fit
             memory.
     """
-    request = Request(outputs, None, scale, precision)
+    request = Request(outputs, trainable, scale, precision)
     with request.context():
         prepared = prepare(apply, params, x_1, x_2, request, full=False, apart=True)
         network, features, problem = prepared[:3]

@@ -12,10 +12,12 @@ from typing import Any, Literal
 
 import jax
 import numpy as np
+from jaxtyping import PyTree
 
 from .._checks import batch_size, is_whole
 from .._types import Apply, Inputs, Params
 from ..kernels import gram_diagonal, kernel_product
+from ..kernels.request import Outputs
 from .checking import (
     check_epsilon,
     check_num,
@@ -85,7 +87,11 @@ def spectrum_of(
     x: Inputs,
     num: int,
     *,
+    outputs: Outputs = "mean",
+    trainable: PyTree | None = None,
+    scale: PyTree | None = None,
     precision: Literal["float32", "float64"] = "float32",
+    memory: int | None = None,
     tolerance: float | None = None,
 ) -> Spectrum:
     r"""Leading pairs of a network's tangent kernel, without its Gram matrix.
@@ -95,12 +101,15 @@ def spectrum_of(
     compute it once.
 
     Args:
-        apply: The network, `apply(params, x) -> (n, c)`; with several outputs the mean
-            of the diagonal blocks, as in `tl.gram`.
+        apply: The network, `apply(params, x) -> (n, c)`.
         params: Where to differentiate it.
         x: All samples.
         num: How many pairs, the largest first.
+        outputs: With several logits, which kernel; see `tl.gram`.
+        trainable: Prefix of `params` with booleans; False leaves parameters out.
+        scale: Prefix of `params` with non-negative multipliers.
         precision: As in `tl.kernel_product`; "float32" keeps the network's dtype.
+        memory: Bytes that a product may use.
         tolerance: As in `leading_pairs`; 1e-8 by default, 1e-4 if the products are
             float32.
 
@@ -110,7 +119,13 @@ def spectrum_of(
     n = batch_size("x", x)
     check_num(num, n)
     usual_effort(n, num)  # refuses before the long work
-    diagonal = np.asarray(gram_diagonal(apply, params, x, precision=precision))
+    options: Any = {
+        "outputs": outputs,
+        "trainable": trainable,
+        "scale": scale,
+        "precision": precision,
+    }
+    diagonal = np.asarray(gram_diagonal(apply, params, x, **options))
     epsilon = float(np.finfo(diagonal.dtype).eps)
     if tolerance is None:
         rough = epsilon > np.finfo(np.float64).eps
@@ -119,7 +134,7 @@ def spectrum_of(
 
     def product(V: np.ndarray) -> jax.Array:
         v = V.astype(diagonal.dtype)
-        return kernel_product(apply, params, x, None, v, precision=precision)
+        return kernel_product(apply, params, x, None, v, memory=memory, **options)
 
     found = search(product, n, num, tolerance=tolerance, epsilon=epsilon)
     trace = float(diagonal.sum(dtype=np.float64))
