@@ -64,8 +64,11 @@ def test_a_run_knows_its_networks():
 
 
 def test_too_few_initializations_do_not_speak_for_other_networks_either(plan, tmp_path):
-    plan(toss("D1", seeds=4)._replace(least_seeds=5), networks=("mlp", "lenet"))
-    assert remark(verify("smoke", tmp_path), "D1") == (
+    few = toss("D2", data="dice", seeds=4, mean=-1.0)._replace(least_seeds=5)
+    plan(toss("D1", seeds=4)._replace(least_seeds=5), few, networks=("mlp", "lenet"))
+    done = verify("smoke", tmp_path)
+    assert of(done, "D2").leaning == "refuted"
+    assert remark(done, "D1") == (
         "too few initializations of MLP on coins (4), a verdict takes 5; the numbers "
         "alone would have it confirmed for MLP on coins; LeNet was not measured; so it "
         "is"
@@ -139,3 +142,23 @@ def test_what_a_run_leaves_open_is_judged_by_its_numbers_where_that_is_said(
     assert by_numbers(few, alone) is whole and by_numbers(few, whole) is whole
     assert by_numbers(enough, alone) is alone  # its own word stands
     assert told_by(few, alone) is alone
+
+
+def test_a_network_with_too_few_initializations_leaves_the_others_theirs(
+    plan, tmp_path
+):
+    few = toss("D1", "D2", model="resnet18", seeds=2)._replace(least_seeds=3)
+    fails = toss("D2", model="lenet", mean=-1.0)
+    plan(toss("D1", "D2"), fails, few, networks=("mlp", "resnet18"))
+    done = verify("smoke", tmp_path)
+    assert of(done, "D1").doubt == (
+        "confirmed for MLP on coins; too few initializations of ResNet18 on coins (2), "
+        "a verdict takes 3"
+    )
+    assert of(done, "D1").standing == "inconclusive"
+    assert of(done, "D1").leaning == "confirmed"
+    refuted = of(done, "D2")  # whatever the third would say
+    assert refuted.standing == "refuted" and refuted.doubt == ""
+    assert refuted.claim is not None
+    last = refuted.claim.findings[-1]
+    assert last.name.startswith("ResNet18") and last.verdict is last.threshold is None

@@ -172,9 +172,12 @@ def test_one_glance_tells_what_held_for_all_that_was_measured(plan, tmp_path):
     runs = toss("D1"), toss("D1", model="lenet"), toss("D2", data="dice", mean=-1.0)
     plan(*runs, networks=("mlp", "lenet", "resnet18"))
     done = verify("smoke", tmp_path, claims=["D1", "D2"])
-    partly = [each.entry.id for each in done.verdicts if each.confirmed_in_part]
-    assert partly == ["D1"]
+    assert {each.entry.id: each.leaning for each in done.shown} == {
+        "D1": "confirmed",
+        "D2": None,
+    }
     html = page(tmp_path)
     (chip,) = re.findall(r'<li class="confirmed in-part">.*?</li>', html)
     assert "D1 <b>(✓)</b>" in chip and "ResNet18 was not measured" in chip
-    assert "(✓) confirmed for what was measured, which is not all" in html
+    assert "(✓) and (✗) so by what was measured, which is too little" in html
+    assert "Of the open ones 1 would be confirmed by what was measured" in html

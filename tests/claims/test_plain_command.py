@@ -43,7 +43,7 @@ def test_a_claim_that_this_scale_does_not_measure_is_shown_and_ends_with_1(
         ("gpu", "Options are written OPTION=VALUE, got 'gpu'"),
         (
             "size=gpu",
-            "Unknown option 'size'. Known: claim, cluster, draw, minutes, ",
+            "Unknown option 'size'. Known: claim, cluster, draw, kept, minu",
         ),
         ("draw=no", "Unknown draw 'no'. Known: false, true"),
         ("scale=huge", "Unknown scale 'huge'. Known: gpu, laptop, smoke"),

@@ -3,12 +3,14 @@ import inspect
 import re
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 import tangentlab as tl
 from tangentlab import store
 from tangentlab.analysis import (
+    Tracker,
     centered_alignment,
     energy_concentration,
     kernel_distance,
@@ -296,8 +298,7 @@ def test_a_training_that_diverges_is_refused(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("statistics", ["running", "initial"])
-def test_it_runs_with_batch_statistics(statistics, tmp_path):
+def test_batch_statistics_of_the_kernel_are_a_choice(tmp_path, monkeypatch):
     config = dataclasses.replace(
         TOY,
         model="resnet18",
@@ -306,10 +307,25 @@ def test_it_runs_with_batch_statistics(statistics, tmp_path):
         kernel_samples=20,
         measure_at=None,
         train_on=("all",),
-        statistics=statistics,
         recipe=tl.Recipe(epochs=1, batch_size=16),
     )
-    with store.create(tmp_path, "alignment", config) as folder:
-        computing.run(config, folder, progress=False)
-        found = folder.arrays("kernel-all-42")
-    assert np.isfinite(found["centered_alignment"]).all() and found["distance"][1] > 0
+    traces, parts = {}, {}
+    watched, whole = Tracker.__call__, {}
+
+    def caught(tracker, step, now):
+        parts[choice, step] = now
+        return watched(tracker, step, now)
+
+    monkeypatch.setattr(Tracker, "__call__", caught)
+    for choice in ("running", "initial"):
+        chosen = dataclasses.replace(config, statistics=choice)
+        with store.create(tmp_path, "alignment", chosen) as folder:
+            computing.run(chosen, folder, progress=False)
+            whole[choice] = folder.arrays("kernel-all-42")
+        traces[choice] = whole[choice]["trace"]
+    assert traces["running"][0] == traces["initial"][0]
+    assert abs(traces["running"][1] / traces["initial"][1] - 1) > 0.01
+    first, last = (parts["initial", step]["state"] for step in (0, 1))
+    assert jax.tree.all(jax.tree.map(np.array_equal, first, last))
+    moved = parts["running", 1]["state"]
+    assert not jax.tree.all(jax.tree.map(np.array_equal, first, moved))

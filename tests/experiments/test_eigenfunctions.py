@@ -312,8 +312,8 @@ def test_it_runs_on_real_cifar10(model, real_data, tmp_path):
 @pytest.mark.parametrize(
     "options, epochs",
     [
-        ({"data": "cifar10"}, 100),
-        ({"data": "cifar10", "recipe": tl.Recipe(epochs=7)}, 7),
+        ({"data": "cifar10"}, 200),
+        ({"data": "cifar10", "recipe": tl.Recipe(epochs=7)}, 14),
         ({"data": "cifar10", "reference_epochs": 0}, 0),
         ({"data": "mnist"}, 0),
         ({"data": "digits", "reference_epochs": 3}, 3),

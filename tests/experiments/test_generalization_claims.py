@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from tangentlab.analysis import over_draws
 from tangentlab.experiments.bounds import claims as bounds
 from tangentlab.experiments.landscapes import claims as landscapes
 from tangentlab.experiments.random_labels import claims as random_labels
@@ -66,11 +67,20 @@ def test_few_draws_decide_nothing():
         shuffled_labels=np.full((3, 2, 9), 20.0),
         rademacher=np.full(3, 0.9),
     )
-    first, second, _ = bounds.claims((few,), 0.05)
-    assert first.verdict == second.verdict == "inconclusive"
-    assert first.remark == (
-        "3 draws, a verdict takes 5; the numbers alone would have it confirmed"
-    )
+    for claim in bounds.claims((few,), 0.05):
+        assert claim.verdict == "inconclusive"
+        assert claim.remark.startswith(
+            "3 draws, a verdict takes 5; the numbers alone would have it confirmed"
+        )
+
+
+def test_a_draw_counts_once_however_many_bounds_it_has():
+    rng = np.random.default_rng(1)
+    shared = rng.uniform(-0.5, 0.5, (5, 1)) + np.zeros((5, 40))
+    (*_, claim) = bounds.claims((case(bound=np.full((5, 40), 0.4), error=shared),), 1.0)
+    gap = claim.findings[-1].estimate
+    expected = over_draws(0.4 - shared[:, 0])
+    assert (gap.low, gap.high) == pytest.approx((expected.low, expected.high))
 
 
 def training(fitted, **changes) -> random_labels.Measured:

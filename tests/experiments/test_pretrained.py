@@ -276,17 +276,35 @@ def test_adam_is_trained_in_weight_space(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("statistics", ["running", "initial"])
-def test_it_runs_with_batch_statistics(statistics, tmp_path):
+def test_batch_statistics_of_the_trained_kernel_are_a_choice(tmp_path, monkeypatch):
     config = dataclasses.replace(
         TOY,
         model="resnet18",
         num_samples=40,
         num_test=8,
         indices=(4,),
-        statistics=statistics,
         recipe=tl.Recipe(epochs=1, batch_size=16),
     )
-    assert np.isfinite(
-        compute(config, tmp_path).arrays("pretrained-4-42")["train_loss"]
-    ).all()
+    losses, ends = {}, {}
+    whole = computing._compute_pretrained
+
+    def caught(config, plan, seed, task, end):
+        ends[config.statistics] = seed.model, end
+        whole(config, plan, seed, task, end)
+
+    monkeypatch.setattr(computing, "_compute_pretrained", caught)
+    for choice in ("running", "initial"):
+        chosen = dataclasses.replace(config, statistics=choice)
+        run = compute(chosen, tmp_path)
+        losses[choice] = [
+            run.arrays(f"{name}-42")["train_loss"]
+            for name in ("network", "initial", "pretrained-4")
+        ]
+    for alike in (0, 1):  # the network, and the kernel before training
+        np.testing.assert_array_equal(*(losses[choice][alike] for choice in losses))
+    after = [losses[choice][2] for choice in losses]
+    assert not np.allclose(*after, rtol=1e-3)
+    states = [end.state for _, end in ends.values()]
+    model, _ = ends["initial"]
+    assert jax.tree.all(jax.tree.map(np.array_equal, states[1], model.init_state()))
+    assert not jax.tree.all(jax.tree.map(np.array_equal, *states))

@@ -3,11 +3,13 @@ import inspect
 import re
 from pathlib import Path
 
+import jax
 import numpy as np
 import pytest
 
 import tangentlab as tl
 from tangentlab import store
+from tangentlab.analysis import gram_alignment
 from tangentlab.experiments import EXPERIMENTS, perform
 from tangentlab.experiments.rotation import Rotation, computing
 from tangentlab.experiments.rotation.claims import claims
@@ -223,7 +225,9 @@ def test_impossible_configs_raise_before_any_work(change, message, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("statistics", ["running", "initial"])
-def test_batch_statistics_of_the_trained_kernel_are_a_choice(statistics, tmp_path):
+def test_batch_statistics_of_the_trained_kernel_are_a_choice(
+    statistics, tmp_path, monkeypatch
+):
     config = dataclasses.replace(
         TOY,
         model="resnet18",
@@ -234,7 +238,25 @@ def test_batch_statistics_of_the_trained_kernel_are_a_choice(statistics, tmp_pat
         statistics=statistics,
         recipe=tl.Recipe(epochs=1, batch_size=16),
     )
-    with store.create(tmp_path, "rotation", config) as folder:
-        computing.run(config, folder, progress=False)
-        after = folder.arrays("rotation-4-42")["all"]
-    assert np.isfinite(after).all() and (after > 0).all()
+    turned, whole = [], computing._turn
+
+    def caught(config, seed, index, end, vectors):
+        turned.append((seed, end, vectors))
+        whole(config, seed, index, end, vectors)
+
+    monkeypatch.setattr(computing, "_turn", caught)
+    found = compute(tmp_path, config).arrays("rotation-4-42")["all"]
+    ((seed, end, vectors),) = turned
+    model, x = seed.model, seed.dataset.x
+    initial = model.init_state()
+    moved = not jax.tree.all(jax.tree.map(np.array_equal, end.state, initial))
+    assert moved == (statistics == "running")
+    frozen = model.freeze(end.state) if moved else model.apply
+    K = tl.gram(frozen, end.params, x, precision="float64")
+    expected = gram_alignment(K, vectors).rayleigh
+    np.testing.assert_allclose(found, expected, rtol=1e-2)
+    others = (
+        model.apply if moved else model.freeze(jax.tree.map(lambda a: 2 * a, initial))
+    )
+    K = tl.gram(others, end.params, x, precision="float64")
+    assert (np.abs(found / gram_alignment(K, vectors).rayleigh - 1) > 0.1).any()

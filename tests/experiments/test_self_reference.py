@@ -159,6 +159,7 @@ def results(leads=(0.1, 0.05, 0.03, 0.1), noise=0.005, num=5, **changes) -> Resu
         "index": index,
         "network": network,
         "linearized": network + lead,
+        "diverged": np.zeros(shape, bool),
         "usable": np.ones(shape, bool),
         "agreement": np.full(shape, 0.6),
     }

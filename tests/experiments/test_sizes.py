@@ -156,6 +156,7 @@ def results(leads=(-0.02, 0.0, 0.06), noise=0.002, num=5, **changes) -> Results:
         "network": linearized + lead + noise * rng.normal(size=shape),
         "linearized": linearized,
         "best": linearized + 0.01,
+        "diverged": np.zeros(shape, bool),
         "usable": np.ones(shape, bool),
         "long": linearized[:, -1, 0] + 0.02,
         "epochs": (200, 1000),
@@ -229,3 +230,12 @@ def test_a_diverged_draw_is_left_out():
     wild[0] = 0.0
     ahead, depends = claims(dataclasses.replace(found, network=wild))
     assert ahead.verdict == depends.verdict == "confirmed"
+
+
+def test_trainings_that_diverged_are_counted_and_left_out():
+    shape = results(5).usable.shape
+    diverged = np.zeros(shape, bool)
+    diverged[0, 0, 1] = diverged[1, 0, 0] = True
+    for claim in claims(results(5, diverged=diverged)):
+        told = f"training of 2 of {diverged.size} diverged, left out"
+        assert claim.remark.endswith(told)

@@ -10,6 +10,7 @@ as `tangentlab verify`. Options beside these:
     processes=2          runs side by side, each in a process of its own
     cluster=ADDRESS      or local:2: workers that share the work of runs that can
     numbers=DIR          write the numbers of all runs there, as JSON lines
+    kept=DIR             judge such numbers, and perform no runs
 """
 
 import sys
@@ -36,6 +37,7 @@ _OPTIONS = (
     "draw",
     "output",
     "numbers",
+    "kept",
     "cluster",
     "processes",
 )
@@ -62,10 +64,11 @@ def main(words: Sequence[str]) -> int:
         "processes": int(given.get("processes", 1)),
         "watch": _watch,
     }
+    kept = Path(given["kept"]) if "kept" in given else None
     if given.get("draw", "true") == "false":
         computed = compute(scale, folder, **options)
         return int(any(each.path is None for each in computed))
-    done = verify(scale, folder, **options)
+    done = verify(scale, folder, kept=kept, **options)
     files = [*files_of(folder)]
     if "numbers" in given:
         files += write_numbers(done, Path(given["numbers"]))

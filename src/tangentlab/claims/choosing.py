@@ -48,11 +48,27 @@ def chosen_runs(
     if seeds is not None and seeds < 1:
         raise ValueError(f"seeds must be at least 1, got {seeds}.")
     check_known("scale", scale, SCALES)
-    planned = plans.planned(scale)
-    chosen = [run for run in planned if set(run.claims) & set(claims)]
-    for kind in _kinds(planned, only or ()):
-        chosen = [run for run in chosen if _facts(run) & kind]
+    chosen = fitting(plans.planned(scale), claims, only)
     return [_with_seeds(run, seeds or 1) for run in chosen]
+
+
+def fitting(
+    runs: Sequence[Run], claims: Sequence[str], only: Sequence[str] | None
+) -> list[Run]:
+    """Those of some runs that are asked for.
+
+    Args:
+        runs: All there are.
+        claims: Ids of claims: runs that measure one of them.
+        only: As in `chosen_runs`.
+
+    Returns:
+        The runs.
+    """
+    chosen = [run for run in runs if set(run.claims) & set(claims)]
+    for kind in _kinds(runs, only or ()):
+        chosen = [run for run in chosen if _facts(run) & kind]
+    return chosen
 
 
 def _with_seeds(run: Run, least: int) -> Run:

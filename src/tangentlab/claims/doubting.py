@@ -7,7 +7,7 @@ from ..experiments.stages.judging import fewer_seeds
 from .catalog import CATALOG
 from .entries import Entry
 from .naming import run_names, written
-from .records import CONFIRMED_FOR, Performed
+from .records import Performed
 from .scales import Run
 
 
@@ -49,8 +49,8 @@ def doubt_of(
     """What keeps a claim from the verdict of its numbers.
 
     Nothing is decided by fewer initializations than a verdict takes, and nothing is
-    confirmed of networks that were not measured, or by part of the planned runs; one
-    network for which it fails refutes it.
+    confirmed of networks that were not measured, or with too few of them, or by part of
+    the planned runs; one network for which it fails refutes it.
 
     Args:
         claim: What the runs say together.
@@ -64,37 +64,45 @@ def doubt_of(
     """
     if claim.verdict == "inconclusive":
         return ""
+    told = [each for each in runs if each.claim(entry.id) is not None]
+    few = [each for each in told if each.has_too_few_seeds]
     part = ""
     if claim.verdict == "confirmed":
         part = _part(entry, runs, planned)
-    few = [each for each in runs if each.report and each.has_too_few_seeds]
-    if not few:
+    if len(few) < len(told):
         return part
+    return f"{_too_few(few)}; the numbers alone would have it {part or claim.verdict}"
+
+
+def _too_few(few: Sequence[Performed]) -> str:
     names = " and ".join(f"{each.name} ({len(each.seeds)})" for each in few)
     least = max(each.run.least_seeds for each in few)
-    return (
-        f"too few initializations of {names}, a verdict takes {least}; the numbers "
-        f"alone would have it {part or claim.verdict}"
-    )
+    return f"too few initializations of {names}, a verdict takes {least}"
 
 
 def _part(entry: Entry, runs: Sequence[Performed], planned: Sequence[Run]) -> str:
     """What it was confirmed for, and what it was not; empty if it was for all."""
-    measured = [each.run for each in runs if each.claim(entry.id) is not None]
+    told = [each for each in runs if each.claim(entry.id) is not None]
+    few = [each for each in told if each.has_too_few_seeds]
+    few = few if len(few) < len(told) else []
+    measured = [each.run for each in told if each not in few]
     chosen = [each.run for each in runs]
     about = [run for run in planned if entry.id in run.claims]
     named = list(zip(about, run_names(about), strict=True))
     left = [run for run in about if run not in chosen]
-    known = {network for run in (*measured, *left) for network in run.networks}
+    shown = (*measured, *left, *(each.run for each in few))
+    known = {network for run in shown for network in run.networks}
     absent = [written(network) for network in entry.networks if network not in known]
-    if not left and not absent:
+    if not left and not absent and not few:
         return ""
-    parts = [CONFIRMED_FOR + _listed([n for run, n in named if run in measured])]
+    parts = [f"confirmed for {_listed([n for run, n in named if run in measured])}"]
     if left:
         names = [name for run, name in named if run in left]
         parts.append(f"{_were(names)} left out by --only")
     if absent:
         parts.append(f"{_were(absent)} not measured")
+    if few:
+        parts.append(_too_few(few))
     return "; ".join(parts)
 
 

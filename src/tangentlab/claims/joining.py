@@ -3,7 +3,7 @@
 A claim speaks of several networks, and each run measures one. Their numbers are judged
 together, by Holm's procedure over all of them, so that ten models are not ten chances:
 over all intervals, and over all p-values. What they chose to read in different ways is
-not one claim.
+not one claim. Runs with too few initializations for a verdict are shown and not judged.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,9 @@ from itertools import chain, compress
 from ..analysis import Claim, Finding, Verdict, all_of, judge_together
 
 
-def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
+def join(
+    claims: Sequence[Claim], names: Sequence[str], counted: Sequence[bool] | None = None
+) -> Claim:
     """Join the claims that several runs made of one statement.
 
     Findings that carry a verdict and a threshold are judged anew, together. Where the
@@ -22,13 +24,14 @@ def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
     Args:
         claims: One for each run, of one id.
         names: What each run was about, such as `LeNet on CIFAR-10`.
+        counted: Which runs are judged; all by default. The others are told beside them.
 
     Returns:
         One claim: it holds if it holds in all runs, and does not if it fails in one.
         It is inconclusive where runs chose different readings.
 
     Raises:
-        ValueError: If there are no claims, or they are of different ids.
+        ValueError: If there are no claims, they are of different ids, or none counts.
     """
     ids = {claim.id for claim in claims}
     if len(ids) != 1:
@@ -37,9 +40,19 @@ def join(claims: Sequence[Claim], names: Sequence[str]) -> Claim:
         )
     if len(claims) == 1:
         return claims[0]
-    together = _judge_together(claims)
-    verdicts = _of_runs(claims, together)
-    remarks = [lost_together(claims, names), _remarks(claims, names)]
+    counted = [True] * len(claims) if counted is None else counted
+    if not any(counted):
+        raise ValueError("None of the claims counts: there is nothing to judge.")
+    judged = list(compress(claims, counted))
+    anew = _judge_together(judged)
+    verdicts = _of_runs(judged, anew)
+    left = iter(anew)
+    together = [
+        next(left) if counts else _only_told(claim.findings)
+        for claim, counts in zip(claims, counted, strict=True)
+    ]
+    lost = lost_together(judged, list(compress(names, counted)))
+    remarks = [lost, _remarks(claims, names)]
     findings = [
         finding._replace(name=f"{name}, {finding.name}" if finding.name else name)
         for name, found in zip(names, together, strict=True)
@@ -81,6 +94,10 @@ def lost_together(claims: Sequence[Claim], names: Sequence[str]) -> str:
     count = sum(map(_is_judged, chain.from_iterable(together)))
     why = apart or f"Holm's procedure over all {count} numbers together would not"
     return f"{' and '.join(parts)}, but {why}"
+
+
+def _only_told(findings: Sequence[Finding]) -> list[Finding]:
+    return [each._replace(verdict=None, threshold=None) for each in findings]
 
 
 def _judge_together(claims: Sequence[Claim]) -> list[list[Finding]]:

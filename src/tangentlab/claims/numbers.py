@@ -47,12 +47,23 @@ def _lines(each: Performed) -> Iterator[dict[str, Any]]:
     yield {
         "experiment": run.experiment,
         "name": each.name,
+        "claims": list(each.run.claims),
         "config": to_json(run.config),
         **{name: run.manifest[name] for name in _FACTS if name in run.manifest},
     }
     for claim in (told_by(each, made) for made in each.report.claims):
         findings = [finding_json(finding) for finding in claim.findings]
-        told = {"verdict": claim.verdict, "remark": claim.remark}
+        alone = claim.alone and {
+            "verdict": claim.alone.verdict,
+            "remark": claim.alone.remark,
+        }
+        told = {
+            "verdict": claim.verdict,
+            "alone": alone,
+            "criterion": claim.criterion,
+            "limit": claim.limit,
+            "remark": claim.remark,
+        }
         yield {"claim": claim.id, **told, "findings": findings}
     table = each.report.console_table
     titles = [column.title for column in table.columns]

@@ -18,7 +18,6 @@ from .paper_claims import PAPER_CLAIMS
 from .records import Performed, Standing, Verification, Verified
 from .tables import measured_text, seeds_text, time_text
 
-_IN_PART = "(✓)"
 _HERE = Path(__file__).parent
 _STANDINGS: tuple[Standing, ...] = get_args(Standing)
 _SCALES = {
@@ -88,10 +87,16 @@ def _summary(verification: Verification) -> str:
         f"Confirmed: {counts['confirmed']}, refuted: {counts['refuted']}, open: "
         f"{counts['inconclusive']}, not measured here: {counts['not measured']}. "
     )
-    if partly := sum(each.confirmed_in_part for each in verification.verdicts):
+    leanings = Counter(each.leaning for each in verification.verdicts)
+    told = [
+        f"{leanings[way]} would be {way}"
+        for way in ("confirmed", "refuted")
+        if leanings[way]
+    ]
+    if told:
         text += (
-            f"Of the open ones {partly} were confirmed for every network that was "
-            "measured, and are open since others were not. "
+            f"Of the open ones {' and '.join(told)} by what was measured, which was "
+            "too little: not all networks, or too few initializations of one. "
         )
     if decided:
         text += (
@@ -152,7 +157,8 @@ def _glance(verification: Verification) -> str:
         chips = "".join(_chip(by_id[name]) for name in names)
         parts.append(f"<h2>{escape(group)}</h2><ul>{chips}</ul>")
     marks = [f"{MARKS[each]} {each}" for each in _STANDINGS]
-    marks.insert(1, f"{_IN_PART} confirmed for what was measured, which is not all")
+    part = f"({MARKS['confirmed']}) and ({MARKS['refuted']}) so by what was measured"
+    marks.insert(2, f"{part}, which is too little for a verdict")
     key = ", ".join(marks)
     return f'<nav class="glance">{"".join(parts)}<p class="key">{key}</p></nav>'
 
@@ -161,8 +167,8 @@ def _chip(each: Verified) -> str:
     target = each.entry.id if each.claim is not None else f"row-{each.entry.id}"
     hint = escape(f"{each.entry.statement}: {each.doubt or each.standing}")
     kind, mark = _kind(each), MARKS[each.standing]
-    if each.confirmed_in_part:
-        kind, mark = "confirmed in-part", _IN_PART
+    if each.leaning:
+        kind, mark = f"{each.leaning} in-part", f"({MARKS[each.leaning]})"
     return (
         f'<li class="{kind}"><a href="#{target}" title="{hint}">'
         f"{each.entry.id} <b>{mark}</b></a></li>"
@@ -183,9 +189,9 @@ def _verdict_table(verification: Verification) -> str:
         '<section id="verdicts"><h2>Every claim and its verdict</h2>'
         '<p class="text">Confirmed means that all of the 95 % interval lies beyond the '
         "threshold, refuted that all of it lies on the other side, after Holm's "
-        "correction over the models of a claim; nothing is confirmed of a network that "
-        "was not measured. Times are those of the runs behind a claim, which several "
-        "claims may share.</p>"
+        "correction over all numbers of a claim; nothing is confirmed of a network "
+        "that was not measured. Times are those of the runs behind a claim, which "
+        "several claims may share.</p>"
         f'<div class="filters" data-rows=".verdicts tbody tr">{buttons}</div>'
         f'<table class="verdicts"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></section>"

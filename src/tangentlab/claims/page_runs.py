@@ -66,7 +66,12 @@ def _run(
 
 
 def _report(each: Performed, report: Report, verification: Verification) -> str:
-    assert each.path is not None, "a run with a report has a folder"
+    results = to_html(report.console_table)
+    if each.path is None:  # its numbers were kept, and its figures were not
+        return (
+            f'<p class="text">{escape(report.summary)}</p>'
+            f"<details><summary>Results</summary>{results}</details>"
+        )
     folder = each.path.relative_to(verification.folder).as_posix()
     sections = "\n".join(
         f"<h3>{escape(section.title)}</h3>"
@@ -75,7 +80,7 @@ def _report(each: Performed, report: Report, verification: Verification) -> str:
     )
     return (
         f'<p class="text">{escape(report.summary)}</p>{sections}'
-        f"<details><summary>Results</summary>{to_html(report.console_table)}</details>"
+        f"<details><summary>Results</summary>{results}</details>"
         f'<p class="tiny"><a href="{escape(folder)}/report.html">The page of this run '
         "alone</a></p>"
     )

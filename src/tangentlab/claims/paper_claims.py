@@ -1,7 +1,7 @@
 """The claims of the paper, its supplement, its talk and its code: D1 to D23, D46, D47.
 
 Unless an entry says otherwise, a number is beyond a threshold when all of its 95 %
-interval is, after Holm's correction over the models of the claim, with at least 5
+interval is, after Holm's correction over all numbers of the claim, with at least 5
 initialization seeds (3 for ResNet18) outside the smallest scale.
 
 The paper learns eigenfunctions of CIFAR-10 and CIFAR2 with three networks, and shows

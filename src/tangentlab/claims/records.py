@@ -70,10 +70,6 @@ class Performed:
         return next((each for each in self.report.claims if each.id == name), None)
 
 
-CONFIRMED_FOR = "confirmed for "
-"""How a doubt begins that leaves a claim open for what was not measured alone."""
-
-
 class Verified(NamedTuple):
     """Where one claim of the catalog stands.
 
@@ -85,6 +81,8 @@ class Verified(NamedTuple):
         runs: The runs behind it.
         doubt: Why it is inconclusive although its numbers are not, or those of its runs
             are not, one by one; empty if it is not.
+        leaning: What its numbers say, where too little was measured for a verdict: not
+            all networks, or with too few initializations.
     """
 
     entry: Entry
@@ -93,11 +91,7 @@ class Verified(NamedTuple):
     reason: str
     runs: tuple[Performed, ...]
     doubt: str = ""
-
-    @property
-    def confirmed_in_part(self) -> bool:
-        """Whether it is open for networks or runs alone that were not measured."""
-        return self.doubt.startswith(CONFIRMED_FOR)
+    leaning: Literal["confirmed", "refuted"] | None = None
 
     @property
     def criterion(self) -> str:
@@ -130,6 +124,7 @@ class Verification:
             for all.
         seeds: The least number of initializations that was asked for; None for those
             planned.
+        kept: The folder of numbers that were judged; None where runs were performed.
         verdicts: One for each claim of the catalog, in its order.
         runs: The runs performed, in order.
     """
@@ -142,6 +137,7 @@ class Verification:
     named: tuple[str, ...]
     only: tuple[str, ...]
     seeds: int | None
+    kept: Path | None
     verdicts: tuple[Verified, ...]
     runs: tuple[Performed, ...]
 
@@ -163,6 +159,7 @@ class Verification:
         words += ["--output", str(self.folder)]
         words += ["--claim", *claims] if claims else []
         words += ["--seeds", str(self.seeds)] if self.seeds else []
+        words += ["--kept", str(self.kept)] if self.kept else []
         return shlex.join(words + (["--only", *self.only] if self.only else []))
 
     @property

@@ -236,6 +236,7 @@ def _claim_json(each: Verified, places: dict[int, int]) -> dict[str, Any]:
         "criterion": each.criterion,
         "catalog_criterion": each.entry.criterion,
         "verdict": each.standing,
+        "leaning": each.leaning,
         "reason": each.reason,
         "remark": claim.remark if claim else "",
         "findings": [finding_json(f) for f in claim.findings] if claim else [],
@@ -245,13 +246,14 @@ def _claim_json(each: Verified, places: dict[int, int]) -> dict[str, Any]:
 
 
 def finding_json(finding: Finding) -> dict[str, Any]:
-    """A number with its interval and what it was compared with.
+    """A number with its interval, what it was compared with, and how clearly.
 
     Args:
         finding: The number.
 
     Returns:
-        What strict JSON holds.
+        What strict JSON holds: all that it takes to judge it with others, by its
+        one-sided p-values of being beyond the threshold and of not being so.
     """
     estimate, threshold = finding.estimate, finding.threshold
     return {
@@ -262,7 +264,19 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "verdict": finding.verdict,
         "threshold": _number(threshold.value) if threshold else None,
         "above": threshold.above if threshold else None,
+        "p": _doubts(finding),
+        "percent": finding.percent,
+        "kind": finding.kind,
     }
+
+
+def _doubts(finding: Finding) -> list[float | None] | None:
+    """p-values of holding, and of not; None where nothing is judged by them."""
+    estimate, threshold = finding.estimate, finding.threshold
+    if threshold is None or finding.kind != "number":
+        return None
+    sides = (threshold.above, not threshold.above)
+    return [_number(estimate.doubt(threshold.value, above=side)) for side in sides]
 
 
 def _run_json(each: Performed, verification: Verification) -> dict[str, Any]:

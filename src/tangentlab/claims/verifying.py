@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from ..analysis import Claim
 from ..store.manifest import now
@@ -14,6 +15,7 @@ from .choosing import chosen_runs, wanted_claims
 from .doubting import by_numbers, doubt_of
 from .entries import Entry
 from .joining import join, lost_together
+from .kept import read_kept
 from .naming import run_names
 from .records import Performed, Standing, Verification, Verified
 from .running import RUNS, Watch, check_processes, linked_for, perform_all
@@ -33,6 +35,7 @@ def verify(
     watch: Watch | None = None,
     cluster: Any = None,
     processes: int = 1,
+    kept: Path | None = None,
 ) -> Verification:
     """Verify claims, and write verdicts and a page.
 
@@ -54,6 +57,8 @@ def verify(
             `tl.gram`; they see the folder at the same path.
         processes: Runs side by side, each in a process of its own. They are started
             anew: a script that asks for several needs `if __name__ == "__main__":`.
+        kept: Judge the numbers that `claims.write_numbers` left in this folder, and
+            perform no runs: those of several days and machines together.
 
     Returns:
         A verdict on every claim of the catalog, `not measured` where there is none.
@@ -61,19 +66,23 @@ def verify(
     check_processes(processes, cluster)
     wanted, budget = wanted_claims(claims), Budget.of(minutes)
     started, start = now().isoformat(timespec="seconds"), time.monotonic()
-    chosen = chosen_runs(scale, wanted, only, seeds)
-    planned = chosen_runs(scale, wanted, None, seeds)
-    root = folder / RUNS
-    with linked_for(chosen, cluster) as link:
-        runs = perform_all(
-            chosen,
-            root,
-            budget,
-            progress=progress,
-            watch=watch,
-            cluster=link,
-            processes=processes,
-        )
+    if kept is not None:
+        runs = read_kept(kept, wanted, only)
+        planned = [each.run for each in runs]
+    else:
+        chosen = chosen_runs(scale, wanted, only, seeds)
+        planned = chosen_runs(scale, wanted, None, seeds)
+        root = folder / RUNS
+        with linked_for(chosen, cluster) as link:
+            runs = perform_all(
+                chosen,
+                root,
+                budget,
+                progress=progress,
+                watch=watch,
+                cluster=link,
+                processes=processes,
+            )
     verification = Verification(
         scale=scale,
         folder=folder,
@@ -83,6 +92,7 @@ def verify(
         named=tuple(claims or ()),
         only=tuple(only or ()),
         seeds=seeds,
+        kept=kept,
         verdicts=tuple(
             _verified(each, scale, wanted, runs, planned) for each in CATALOG.values()
         ),
@@ -105,35 +115,47 @@ def _verified(
     if not runs:
         reason = _elsewhere(entry.id, scale)
         return Verified(entry, "not measured", None, reason, ())
-    claim, doubt = _joined(entry, runs, planned)
+    joined = _joined(entry, runs, planned)
     reason = _missing(entry.id, runs)
-    standing: Standing = "recorded"
-    if reason or claim is None:
-        standing = "not measured"
-    elif entry.judged:
-        standing = claim.verdict
-    return Verified(entry, standing, claim, reason, runs, doubt)
+    if reason or joined is None:
+        claim = joined.claim if joined else None
+        return Verified(entry, "not measured", claim, reason, runs)
+    standing: Standing = joined.claim.verdict if entry.judged else "recorded"
+    return Verified(
+        entry, standing, joined.claim, "", runs, joined.doubt, joined.leaning
+    )
+
+
+class _Joined(NamedTuple):
+    """What runs say together, and why it is open where their numbers are not."""
+
+    claim: Claim
+    doubt: str = ""
+    leaning: Literal["confirmed", "refuted"] | None = None
 
 
 def _joined(
     entry: Entry, runs: Sequence[Performed], planned: Sequence[Run]
-) -> tuple[Claim | None, str]:
-    """What runs say together, and why it is open where their numbers are not."""
+) -> _Joined | None:
     there = [(each, c) for each in runs if (c := each.claim(entry.id)) is not None]
     if not there:
-        return None, ""
-    found = [by_numbers(*pair) for pair in there]
+        return None
     names = run_names([each.run for each, _ in there])
-    claim = join(found, names)
-    if not entry.judged:
-        return claim, ""
+    enough = [not each.has_too_few_seeds for each, _ in there]
+    counted = enough if any(enough) else [True] * len(there)
+    found = [by_numbers(*pair) for pair in there]
+    claim = join(found, names, counted)
+    if not entry.judged or claim.verdict == "recorded":
+        return _Joined(claim)
     if claim.verdict == "inconclusive":
-        return claim, lost_together(found, names)
+        judged, about = compress(found, counted), compress(names, counted)
+        return _Joined(claim, lost_together([*judged], [*about]))
     doubt = doubt_of(claim, entry, runs, planned)
     if not doubt:
-        return claim, ""
+        return _Joined(claim)
     remark = "; ".join(filter(None, [doubt, claim.remark]))
-    return claim._replace(verdict="inconclusive", remark=remark), doubt
+    left_open = claim._replace(verdict="inconclusive", remark=remark)
+    return _Joined(left_open, doubt, claim.verdict)
 
 
 def _missing(name: str, runs: Sequence[Performed]) -> str:

@@ -81,6 +81,9 @@ class Verify:
     """At least this many initializations in each run; a verdict takes five."""
     minutes: float | None = None
     """Begin no run that would not end within this time; 0 judges what is there."""
+    kept: Path | None = None
+    """Judge the numbers in this folder, JSON lines that earlier runs left, and perform
+    no runs."""
     output: Path | None = None
     """Folder of the verification; runs/verify-SCALE by default."""
     processes: int | None = None

@@ -48,6 +48,7 @@ def verify_claims(out: Console, command: Verify) -> int:
         watch=watch,
         cluster=command.cluster,
         processes=_processes(command),
+        kept=command.kept,
     )
     _print(out, done)
     return int(bool(done.lacking))

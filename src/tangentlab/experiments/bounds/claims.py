@@ -109,15 +109,16 @@ def _separates(cases: tuple[Measured, ...]) -> Claim:
 
 
 def _holds(cases: tuple[Measured, ...], failure: float) -> Claim:
-    bound = np.concatenate([case.bound.ravel() for case in cases])
-    error = np.concatenate([case.error.ravel() for case in cases])
+    bound = np.concatenate([case.bound for case in cases], axis=1)
+    error = np.concatenate([case.error for case in cases], axis=1)
     useful = bound < _USEFUL
     violations = float((error > bound).mean())
     findings = [
         held_against("share of violations", exactly(violations), failure, above=False)
     ]
     if useful.any():
-        gap = over_draws((bound - error)[useful])
+        rows = [(b - e)[use] for b, e, use in zip(bound, error, useful, strict=True)]
+        gap = over_draws([float(row.mean()) for row in rows if len(row)])
         name = "bound − error where the bound is below ½"
         findings.append(held_against(name, gap, 0.0, above=True, percent=True))
     remark = (
@@ -129,13 +130,13 @@ def _holds(cases: tuple[Measured, ...], failure: float) -> Claim:
         "The bound holds against the test error",
         "the error is above the bound in at most a share δ of all draws; where the "
         "bound is below ½ (at least one case, else it is vacuous) the mean of bound − "
-        "error is above 0, with all of its interval",
+        "error is above 0, with all of its interval over draws",
         tuple(findings),
         "inconclusive",
         remark,
         "error below the bound",
     )
-    claim = with_verdict(claim)
+    claim = with_verdict(claim, few=few_draws(len(bound)))
     if not useful.any() and claim.verdict == "confirmed":
         return claim._replace(verdict="inconclusive", remark=f"vacuous: {remark}")
     return claim

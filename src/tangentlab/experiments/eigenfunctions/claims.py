@@ -9,7 +9,11 @@ import numpy as np
 
 from ...analysis import Claim
 from ...tasks.record import DEGENERATE
-from ..stages.judging import too_few_tasks, with_verdict
+from ..stages.judging import (
+    telling_diverged,
+    too_few_tasks,
+    with_verdict,
+)
 from .crossing import ON_MNIST, crosses
 from .dynamics import converges_slower, grows, keeps_signs, strays
 from .measuring import (
@@ -48,6 +52,11 @@ def claims(results: Results) -> tuple[Claim, ...]:
     Returns:
         The claims with their verdicts.
     """
+    diverged = results.network.diverged | results.linearized.diverged
+    return telling_diverged(_made(results), diverged)
+
+
+def _made(results: Results) -> tuple[Claim, ...]:
     if results.optimizer == "adam":
         return (_same_under_adam(results),)
     if results.data == "mnist":

@@ -13,6 +13,7 @@ from ...data.catalog import EMBEDDED
 from ..stages.judging import (
     estimate,
     largest_tau,
+    telling_diverged,
     too_few_seeds,
     too_few_tasks,
     with_verdict,
@@ -39,7 +40,8 @@ def claims(results: Results) -> tuple[Claim, ...]:
     """
     made = [_similar(results)]
     if results.learned is not None:
-        made.append(_falls(results, results.learned))
+        falls = _falls(results, results.learned)
+        made += telling_diverged((falls,), results.learned.diverged)
     return tuple(made)
 
 

@@ -5,7 +5,13 @@ from jaxtyping import Float
 
 from ...analysis import Claim, Estimate, Finding, Threshold, mean, mean_gap
 from ...data.catalog import EMBEDDED
-from ..stages.judging import estimate, too_few_seeds, too_few_tasks, with_verdict
+from ..stages.judging import (
+    estimate,
+    telling_diverged,
+    too_few_seeds,
+    too_few_tasks,
+    with_verdict,
+)
 from .results import Results, agreement
 
 _TASKS = 5
@@ -25,20 +31,24 @@ def claims(results: Results) -> tuple[Claim, ...]:
     small = results.data == EMBEDDED
     few = too_few_seeds(results.model, len(results.seeds), small=small)
     doubt = too_few_tasks(int(results.usable.sum(axis=1).min()), _TASKS)
-    return (
+    made = (
         with_verdict(_faster(results), doubt, few=few),
         with_verdict(_overfits(results), doubt, few=few),
     )
+    diverged = np.any([each.diverged for each in results.models], axis=0)
+    return telling_diverged(made, diverged)
 
 
 def _faster(results: Results) -> Claim:
     use, models = results.usable, (results.pretrained, results.initial)
-    never = [int(np.isinf(results.steps(each)[use]).sum()) for each in models]
+    never = [np.isinf(results.steps(each)[use]) for each in models]
     remark = ""
-    if any(never):
+    if np.any(never):
+        counts = [int(each.sum()) for each in (*never, np.logical_and(*never))]
         remark = (
-            f"the loss was never reached in {never[0]} runs with the trained and "
-            f"{never[1]} with the initial kernel, which count as the last step"
+            f"the loss was never reached in {counts[0]} runs with the trained and "
+            f"{counts[1]} with the initial kernel, which count as the last step, and "
+            f"by neither in {counts[2]}, whose ratio is then 1"
         )
     target = results.target_loss
     judged = estimate(mean, use, _log_ratio(results, target))

@@ -5,7 +5,12 @@ from jaxtyping import Bool, Float
 
 from ...analysis import Claim, Estimate, Finding, Threshold, bootstrap, mean
 from ...data.catalog import EMBEDDED
-from ..stages.judging import too_few_seeds, too_few_tasks, with_verdict
+from ..stages.judging import (
+    telling_diverged,
+    too_few_seeds,
+    too_few_tasks,
+    with_verdict,
+)
 from .results import Results
 
 _TOP = 0.05
@@ -42,7 +47,8 @@ def claims(results: Results) -> tuple[Claim, ...]:
     )
     small = results.data == EMBEDDED
     few = too_few_seeds(results.model, len(results.seeds), small=small)
-    return (with_verdict(claim, too_few_tasks(int(use.sum()), _TASKS), few=few),)
+    judged = with_verdict(claim, too_few_tasks(int(use.sum()), _TASKS), few=few)
+    return telling_diverged((judged,), results.diverged)
 
 
 def _largest(shares: Float[np.ndarray, "s t"], use: Bool[np.ndarray, " t"]) -> Estimate:

@@ -8,7 +8,13 @@ import numpy as np
 
 from ...analysis import Claim, Estimate, Finding, Threshold, mean, mean_gap
 from ...data.catalog import EMBEDDED
-from ..stages.judging import estimate, too_few_seeds, too_few_tasks, with_verdict
+from ..stages.judging import (
+    estimate,
+    telling_diverged,
+    too_few_seeds,
+    too_few_tasks,
+    with_verdict,
+)
 from .results import Results
 from .sources import SOURCES
 
@@ -53,7 +59,8 @@ def claims(results: Results) -> tuple[Claim, ...]:
         "" if doubt else _agreement(results),
         "lead above 0",
     )
-    return (with_verdict(claim, doubt, few=few),)
+    judged = with_verdict(claim, doubt, few=few)
+    return telling_diverged((judged,), results.diverged)
 
 
 def advantage(results: Results, place: int) -> Estimate:

@@ -25,6 +25,7 @@ class Results:
         index: Indices of the eigenfunctions, from 0.
         network: Of the network.
         linearized: Of its linearization.
+        diverged: Training of one of both diverged, see `tl.History`.
         usable: Neither degenerate, nor below the resolution, nor diverged.
         agreement: Share of samples to which a source gives the label that the
             network's own kernel gives, up to the sign of the eigenfunction.
@@ -39,6 +40,7 @@ class Results:
     index: Int[np.ndarray, " t"]
     network: Float[np.ndarray, "s k t"]
     linearized: Float[np.ndarray, "s k t"]
+    diverged: Bool[np.ndarray, "s k t"]
     usable: Bool[np.ndarray, "s k t"]
     agreement: Float[np.ndarray, "s k t"]
 
@@ -95,6 +97,7 @@ def read_results(run: Run) -> Results:
         index=index,
         network=accuracy["network"],
         linearized=accuracy["linearized"],
+        diverged=diverged,
         usable=~(diverged | degenerate | missing),
         agreement=np.maximum(same, 1 - same),
     )

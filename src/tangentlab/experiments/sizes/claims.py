@@ -20,7 +20,12 @@ from ...analysis import (
     over_draws,
 )
 from ...data.catalog import EMBEDDED
-from ..stages.judging import too_few_seeds, verdict_of, with_verdict
+from ..stages.judging import (
+    telling_diverged,
+    too_few_seeds,
+    verdict_of,
+    with_verdict,
+)
 from .results import Results
 
 _AHEAD = Threshold(0.0, above=True)
@@ -39,7 +44,8 @@ def claims(results: Results) -> tuple[Claim, ...]:
     Returns:
         D6 and D14.
     """
-    return _ahead(results), _depends(results)
+    made = _ahead(results), _depends(results)
+    return telling_diverged(made, results.diverged)
 
 
 def _ahead(results: Results) -> Claim:

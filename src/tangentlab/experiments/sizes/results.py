@@ -23,6 +23,7 @@ class Results:
         network: Of the network in the end.
         linearized: Of its linearization in the end.
         best: Of its linearization in its best epoch.
+        diverged: Training of one of both diverged, see `tl.History`.
         usable: Neither degenerate nor diverged.
         long: On CIFAR2 at the largest size, of the linearization after a longer run;
             None if that was not asked for.
@@ -38,6 +39,7 @@ class Results:
     network: Float[np.ndarray, "s z t"]
     linearized: Float[np.ndarray, "s z t"]
     best: Float[np.ndarray, "s z t"]
+    diverged: Bool[np.ndarray, "s z t"]
     usable: Bool[np.ndarray, "s z t"]
     long: Float[np.ndarray, " s"] | None
     epochs: tuple[int, int]
@@ -75,7 +77,7 @@ def read_results(run: Run) -> Results:
     degenerate = np.stack(
         [_degenerate(run, seed, bool(facts["indices"])) for seed in seeds]
     )
-    bad = arrays["network"]["diverged"] | arrays["linearized"]["diverged"]
+    diverged = arrays["network"]["diverged"] | arrays["linearized"]["diverged"]
     return Results(
         data=facts["data"],
         model=facts["model"],
@@ -86,7 +88,8 @@ def read_results(run: Run) -> Results:
         network=arrays["network"]["accuracy"],
         linearized=arrays["linearized"]["accuracy"],
         best=arrays["linearized"]["best"],
-        usable=~(bad | degenerate[:, None]),
+        diverged=diverged,
+        usable=~(diverged | degenerate[:, None]),
         long=_long(run, seeds) if config.long_epochs else None,
         epochs=(config.cifar2_epochs, config.long_epochs),
     )

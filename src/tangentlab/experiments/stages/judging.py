@@ -101,10 +101,20 @@ def too_few_seeds(model: str, num_seeds: int, *, small: bool) -> str:
     Returns:
         The reason; empty if there are enough.
     """
-    if small:
-        return ""
+    return "" if small else fewer_seeds(num_seeds, least_seeds(model))
+
+
+def least_seeds(model: str) -> int:
+    """How many initializations of a network a verdict takes.
+
+    Args:
+        model: Its name.
+
+    Returns:
+        Their number.
+    """
     resnet = model.lower().startswith("resnet")
-    return fewer_seeds(num_seeds, _LEAST_SEEDS_RESNET if resnet else _LEAST_SEEDS)
+    return _LEAST_SEEDS_RESNET if resnet else _LEAST_SEEDS
 
 
 def fewer_seeds(num_seeds: int, least: int) -> str:
@@ -147,6 +157,31 @@ def with_verdict(
             verdict = "inconclusive"
         claim = claim._replace(findings=findings, verdict=verdict)
     return left_open(claim, few)
+
+
+def telling_diverged(
+    claims: Sequence[Claim], diverged: Bool[np.ndarray, "..."]
+) -> tuple[Claim, ...]:
+    """Add to claims how many trainings diverged, whose tasks are left out of them.
+
+    Args:
+        claims: Of a run.
+        diverged: For each task, whether a training of it did.
+
+    Returns:
+        The claims; as they were where none did.
+    """
+    if not diverged.any():
+        return tuple(claims)
+    told = f"training of {diverged.sum()} of {diverged.size} diverged, left out"
+    return tuple(_with_remark(claim, told) for claim in claims)
+
+
+def _with_remark(claim: Claim, told: str) -> Claim:
+    """A claim that tells more, also where its numbers stand alone."""
+    alone = claim.alone and _with_remark(claim.alone, told)
+    remark = "; ".join(filter(None, [claim.remark, told]))
+    return claim._replace(remark=remark, alone=alone)
 
 
 def verdict_of(findings: Sequence[Finding]) -> Verdict:

@@ -1,0 +1,157 @@
+"""Numbers that were kept are judged as the runs were that they are of."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tangentlab.analysis import (
+    Estimate,
+    Finding,
+    Threshold,
+    bootstrap,
+    exactly,
+    mean,
+    over_draws,
+)
+from tangentlab.claims import Verification, verify, write_numbers
+from tangentlab.claims.__main__ import main
+from tangentlab.claims.kept import _finding, read_kept
+from tangentlab.claims.tables import finding_json, verification_json
+from tangentlab.claims.writing import files_of
+from tests.claims.toy import toss
+
+STORED = Path(__file__).parents[2] / "docs" / "results" / "gpu"
+
+
+def told(done: Verification) -> dict[str, dict]:
+    """What is said of each claim, without times and runs."""
+    claims = verification_json(done)["claims"]
+    return {
+        each["id"]: {
+            key: value for key, value in each.items() if key not in ("seconds", "runs")
+        }
+        for each in claims
+    }
+
+
+@pytest.fixture
+def numbers(plan, tmp_path):
+    """Numbers of three runs that differ, beside what was said of them."""
+    plan(
+        toss("D1", model="lenet", mean=0.2, seed=3),
+        toss("D1", "D47", mean=0.05),
+        toss("D2", data="dice", seeds=2, mean=-1.0)._replace(least_seeds=5),
+        networks=("mlp", "lenet"),
+    )
+    done = verify("smoke", tmp_path / "there")
+    write_numbers(done, tmp_path / "numbers")
+    return tmp_path / "numbers", done
+
+
+def test_all_is_said_again(numbers, tmp_path):
+    folder, done = numbers
+    again = verify("smoke", tmp_path / "here", kept=folder)
+    assert told(again) == told(done)
+    assert {each.standing for each in again.verdicts} > {"confirmed", "recorded"}
+    assert f"--kept {folder}" in again.command and again.missed == ()
+    page = files_of(tmp_path / "here").page.read_text()
+    assert "figures are not kept with them" in page and "report.html" not in page
+
+
+def test_runs_and_claims_can_be_chosen(numbers, tmp_path):
+    folder, _ = numbers
+    assert [each.run.config.model for each in read_kept(folder, ["D1"])] == [
+        "lenet",
+        "mlp",
+    ]
+    (alone,) = read_kept(folder, ["D1"], ["lenet"])
+    assert alone.seeds == (3, 4, 5, 6, 7) and alone.reused and alone.path is None
+    done = verify("smoke", tmp_path / "here", kept=folder, claims=["D2"])
+    assert [each.name for each in done.runs] == ["MLP on dice"]
+
+
+def test_the_plain_command_does_likewise(numbers, tmp_path, capsys):
+    folder, done = numbers
+    words = [f"kept={folder}", f"output={tmp_path / 'here'}", "claim=D1"]
+    assert main(words) == 0
+    text = files_of(tmp_path / "here").json.read_text()
+    assert json.loads(text)["claims"][0]["verdict"] == told(done)["D1"]["verdict"]
+    assert "D1" in capsys.readouterr().out
+
+
+DRAWS = np.random.default_rng(0).normal(size=7)
+FOUND = [
+    over_draws(DRAWS),
+    bootstrap(mean, DRAWS),
+    exactly(0.3),
+    exactly(0.0),
+    over_draws([1.0]),
+    Estimate(np.nan, np.nan, np.nan, np.empty(0)),
+    Estimate(1.0, 0.0, 2.0, np.array([0.0, 0.0, 1.0, 2.0])),
+]
+
+
+@pytest.mark.parametrize("estimate", FOUND)
+@pytest.mark.parametrize("value", [-0.5, 0.0, 0.3])
+@pytest.mark.parametrize("above", [True, False])
+def test_p_values_come_back(estimate, value, above):
+    finding = Finding("gap", estimate, "inconclusive", True, Threshold(value, above))
+    line = json.loads(json.dumps(finding_json(finding)))
+    back = _finding(line, 7)
+    assert (back.percent, back.threshold) == (True, finding.threshold)
+    for side in (True, False):
+        p, found = (each.estimate.doubt(value, above=side) for each in (finding, back))
+        np.testing.assert_allclose(found, p, atol=2e-4)
+
+
+@pytest.mark.parametrize("num", [2, 3, 5])
+def test_p_values_of_older_files_are_student_s(num):
+    estimate = over_draws(DRAWS[:num])
+    line = finding_json(Finding("gap", estimate, None, False, Threshold(0.1, True)))
+    older = {key: line[key] for key in ("name", "value", "low", "high", "verdict")}
+    older |= {"threshold": 0.1, "above": True}
+    found = _finding(older, num).estimate
+    for side in (True, False):
+        p = estimate.doubt(0.1, above=side)
+        assert found.doubt(0.1, above=side) == pytest.approx(p, abs=2e-4)
+    assert not len(_finding(older, 1).estimate.replicates)  # nothing is decided by one
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (None, r"no numbers of runs in .*: name a folder of \*\.jsonl"),
+        ("[1, 2", "is not a file of JSON lines: "),
+        ("", "must have experiment, name, claims, config"),
+        ('{"experiment": "toss"}', "does not begin with what was run"),
+        (
+            '{"experiment": "walk", "name": "a", "claims": [], "config": {}}',
+            "Unknown experiment 'walk'",
+        ),
+        (
+            '{"experiment": "toss", "name": "a", "claims": [], "config": {"a": 1}}',
+            r"toss\.jsonl: config has unknown keys \['a'\]",
+        ),
+    ],
+)
+def test_folders_that_hold_no_numbers_are_refused(text, message, plan, tmp_path):
+    plan(toss("D1"))
+    if text is not None:
+        (tmp_path / "toss.jsonl").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        verify("smoke", tmp_path / "here", kept=tmp_path)
+    assert not (tmp_path / "here").exists()
+
+
+def test_stored_verdicts_are_what_the_stored_numbers_say(tmp_path):
+    found = told(verify("gpu", tmp_path, kept=STORED))
+    stored = json.loads((STORED / "verdicts.json").read_text())["claims"]
+    assert {each["id"] for each in stored} == set(found)
+    for each in stored:
+        same = found[each["id"]]
+        names = ("verdict", "reason", "remark", "criterion")
+        assert [each[name] for name in names] == [same[name] for name in names]
+        verdicts = [finding["verdict"] for finding in each["findings"]]
+        assert verdicts == [finding["verdict"] for finding in same["findings"]]
