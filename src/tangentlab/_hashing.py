@@ -1,16 +1,25 @@
-"""Hashes of arrays, numbers and text."""
+"""Hashes of arrays, numbers and text, and of what a traced function computes."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 
+from ._jaxprs import body_of, is_literal
 from ._linalg import blocks
 
 _BLOCK_BYTES = 2**24
+
+# What the text of a traced function says of functions inside it: where they lay in
+# memory, and what they were called, which one that was sent to a worker forgets. And
+# how it is laid out: in a terminal JAX colors it.
+_COLORS = re.compile(r"\x1b\[[0-9;]*m")
+_INCIDENTAL = re.compile(r"0x[0-9a-fA-F]+|\bname=[\w.<>]+|\s")
 
 
 def hash_parts(*parts: Any) -> str:
@@ -42,3 +51,46 @@ def _blocks_of(array: Any) -> Iterator[np.ndarray]:
     each = max(1, array.nbytes // max(1, len(array)))
     for rows in blocks(len(array), max(1, _BLOCK_BYTES // each)):
         yield np.asarray(array[rows])
+
+
+def hash_traced(traced: Any) -> str:
+    """Hash a traced function: its equations, and the arrays that it closes over.
+
+    Args:
+        traced: What `jax.make_jaxpr` returns.
+
+    Returns:
+        The hash.
+    """
+    return hash_parts(_essence(str(traced)), *_arrays_in(traced))
+
+
+def closes_over_tracers(traced: Any) -> bool:
+    """Whether a traced function closes over values that are not known.
+
+    Args:
+        traced: What `jax.make_jaxpr` returns.
+
+    Returns:
+        True inside another function that is traced, where it has no hash.
+    """
+    return any(isinstance(part, Tracer) for part in _arrays_in(traced))
+
+
+def _essence(text: str) -> str:
+    return _INCIDENTAL.sub("", _COLORS.sub("", text))
+
+
+def _arrays_in(part: Any) -> Iterator[Any]:
+    """Arrays inside a traced function, which its text leaves out or abbreviates."""
+    if isinstance(part, jax.Array | np.ndarray):
+        yield part
+    elif isinstance(part, tuple | list):
+        for item in part:
+            yield from _arrays_in(item)
+    elif hasattr(part, "eqns"):
+        body = body_of(part)
+        yield from body.constants.values()
+        for equation in body.equations:
+            yield from (atom.val for atom in equation.invars if is_literal(atom))
+            yield from _arrays_in(tuple(equation.params.values()))

@@ -6,13 +6,13 @@ import jax
 import numpy as np
 import pytest
 
+from tangentlab._hashing import hash_parts
 from tangentlab.cluster.fitness import versions
 from tangentlab.cluster.published import publish
 from tangentlab.cluster.references import refer
 from tangentlab.cluster.units import Unfit
 from tangentlab.cluster.work import State
 from tangentlab.kernels import host_side
-from tangentlab.kernels.hashing import hash_parts
 from tangentlab.kernels.planning import backend
 from tangentlab.kernels.request import Request
 from tangentlab.kernels.tiled.gram_subject import GramSubject

@@ -110,7 +110,7 @@ def test_keys_among_the_parameters_count():
 
 _PRINT_HASH = """
 import sys, jax, jax.numpy as jnp
-from tangentlab.kernels.hashing import hash_traced
+from tangentlab._hashing import hash_traced
 network = lambda x: jax.lax.cond(x.sum() > 0, jax.nn.gelu, jax.jit(jnp.sin), x)
 with open(sys.argv[1], "w") as file:
     file.write(hash_traced(jax.make_jaxpr(network)(jnp.ones((4, 3)))))

@@ -225,7 +225,7 @@ def test_products_have_derivatives(columns):
 
 
 @pytest.mark.parametrize("columns", [1, 5])
-def test_a_second_product_does_not_trace_the_network_again(columns):
+def test_a_second_product_reads_the_network_and_does_not_compile_it(columns):
     traced = []
 
     def apply(params, x):
@@ -237,7 +237,7 @@ def test_a_second_product_does_not_trace_the_network_again(columns):
     seen = len(traced)
     other = jax.tree.map(lambda leaf: 2 * leaf, params)
     tl.kernel_product(apply, other, drawn(40, 3), None, drawn(40, columns))
-    assert seen and len(traced) == seen
+    assert seen and {len for len, _ in traced[seen:]} <= {1, 4}  # a few rows alone
 
 
 @pytest.mark.parametrize("columns", [1, 5])

@@ -87,6 +87,51 @@ class TrainedNorm(nn.Module):
         return nn.Dense(1)(nn.BatchNorm(use_running_average=False)(x))
 
 
+def through_a_gate(params, x):
+    """Silent at first: the gate is closed."""
+    return line(params, x) + params["gate"] * x.mean()
+
+
+def with_a_head_of_zeros(params, x):
+    hidden = line(params, x)
+    return (hidden - hidden.mean(axis=0, keepdims=True)) @ params["head"]
+
+
+def with_a_step_of_the_batch(params, x):
+    return line(params, x) * jnp.where(x.mean() > 0, 1.0, 2.0)
+
+
+SILENT = {**PARAMS, "gate": jnp.zeros(()), "head": jnp.zeros((2, 1))}
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    "apply", [through_a_gate, with_a_head_of_zeros, with_a_step_of_the_batch]
+)
+def test_what_mixes_silently_is_refused(apply, n):
+    x = 1.0 + jnp.abs(normal((n, 3)))  # all on one side of the step
+    with pytest.raises(ValueError, match=MIXES):
+        check_apply(apply, SILENT, x)
+
+
+def test_batch_norm_before_a_head_of_zeros_is_refused():
+    class Silent(nn.Module):
+        @nn.compact
+        def __call__(self, x):
+            x = nn.BatchNorm(use_running_average=False)(nn.Dense(8)(x))
+            return nn.Dense(1, kernel_init=nn.initializers.zeros)(nn.relu(x))
+
+    module, x = Silent(), normal((5, 3), jnp.float32)
+    variables = module.init(jax.random.key(0), x)
+
+    def apply(params, x):
+        held = {"params": params, "batch_stats": variables["batch_stats"]}
+        return module.apply(held, x, mutable=["batch_stats"])[0]
+
+    with pytest.raises(ValueError, match=MIXES):
+        check_apply(apply, variables["params"], x)
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 7])
 def test_networks_that_keep_the_contract_pass(n):
     check_apply(line, PARAMS, normal((n, 3)))
@@ -216,7 +261,7 @@ def test_the_rows_come_from_both_ends():
     def spy(params, x):
         if not isinstance(x, Tracer):
             seen.append(x)
-        return line(params, x)
+        return 1.5 * line(params, x)  # another network than those seen before
 
     with jax.disable_jit():
         check_apply(spy, PARAMS, jnp.arange(300.0).reshape(100, 3))

@@ -1,78 +1,92 @@
-import gc
-import weakref
+"""What a network computes decides whether it is looked at again, not its name."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from tangentlab.models import check_apply
-from tangentlab.models.separate import remember, remembers
-
-
-def gated(params, x):
-    """Mixes examples as soon as its gate is open."""
-    return x @ params["w"] + params["gate"] * jnp.mean(x)
+from tangentlab.models import check_apply, mixing, separate
 
 
 @pytest.fixture
-def params():
-    return {"w": jnp.ones((3, 1)), "gate": jnp.zeros(())}
+def looked(monkeypatch):
+    """How often a network was looked at."""
+    monkeypatch.setattr(separate, "_SEEN", type(separate._SEEN)())
+    calls, whole = [], mixing.mixes
+
+    def counted(*args):
+        calls.append(args)
+        return whole(*args)
+
+    monkeypatch.setattr("tangentlab.models.contract.mixes", counted)
+    return calls
 
 
 X = jnp.arange(12.0).reshape(4, 3)
+W = jnp.ones((3, 1))
 
 
-def test_what_was_checked_is_remembered(params):
-    assert not remembers(gated, params, X)
-    check_apply(gated, params, X)
-    assert remembers(gated, params, X)
-    assert remembers(gated, dict(params), X + 1)  # the arrays count, not their tree
-
-
-def test_other_parameters_are_looked_at_again(params):
-    check_apply(gated, params, X)
-    with pytest.raises(ValueError, match="mixes examples"):
-        check_apply(gated, params | {"gate": jnp.ones(())}, X)
-
-
-def test_other_functions_and_shapes_are_looked_at_again(params):
-    check_apply(gated, params, X)
-    assert not remembers(lambda params, x: gated(params, x), params, X)
-    assert not remembers(gated, params, X[:, None])
-    assert not remembers(gated, params, X.astype("float32"))
-
-
-def test_a_network_that_mixes_is_not_remembered(params):
-    opened = params | {"gate": jnp.ones(())}
-    for _ in range(2):
-        with pytest.raises(ValueError, match="mixes examples"):
-            check_apply(gated, opened, X)
-
-
-def test_arrays_that_may_change_are_not_remembered(params):
-    changing = params | {"gate": np.zeros(())}
-    check_apply(gated, changing, X)
-    changing["gate"][...] = 1
-    with pytest.raises(ValueError, match="mixes examples"):
-        check_apply(gated, changing, X)
-
-
-def test_values_are_looked_at_every_time(params):
-    check_apply(gated, params, X)
-    with pytest.raises(ValueError, match="NaN or infinite values"):
-        check_apply(gated, params, X.at[3].set(jnp.nan))
-
-
-def test_nothing_is_kept_alive():
-    leaf = jax.random.normal(jax.random.key(0), (3, 1))
-
+def test_a_network_is_looked_at_once_whatever_its_parameters(looked):
     def apply(w, x):
-        return x @ w
+        return jnp.tanh(x @ w)
 
-    remember(apply, leaf, X)
-    assert remembers(apply, leaf, X)
-    watched = [weakref.ref(apply), weakref.ref(leaf)]
-    del apply, leaf
-    gc.collect()
-    assert [w() for w in watched] == [None, None]
+    for w in (W, 2 * W, np.zeros((3, 1))):
+        check_apply(apply, w, X)
+        check_apply(lambda w, x: apply(w, x), w, X + 1)
+    assert len(looked) == 1
+    check_apply(apply, W.astype("float32"), X.astype("float32"))
+    check_apply(lambda w, x: jnp.sin(x @ w), W, X)
+    assert len(looked) == 3
+
+
+def test_a_network_that_mixes_is_refused_every_time(looked):
+    for times in (1, 2):
+        with pytest.raises(ValueError, match="mixes examples"):
+            check_apply(lambda w, x: x @ w - x.mean(), W, X)
+        assert len(looked) == times
+
+
+def test_what_a_function_reads_may_change(looked):
+    class Centered:
+        mean = 0.0
+
+        def apply(self, w, x):
+            return x @ w - (x.mean() if self.mean is None else self.mean)
+
+    network = Centered()
+    check_apply(network.apply, W, X)
+    network.mean = 1.0
+    check_apply(network.apply, W, X)
+    network.mean = None
+    with pytest.raises(ValueError, match="mixes examples"):
+        check_apply(network.apply, W, X)
+    assert len(looked) == 3
+
+
+def test_values_are_looked_at_every_time(looked):
+    check_apply(lambda w, x: jnp.cos(x @ w), W, X)
+    with pytest.raises(ValueError, match="NaN or infinite values"):
+        check_apply(lambda w, x: jnp.cos(x @ w), W, X.at[3].set(jnp.nan))
+    assert len(looked) == 1
+
+
+def test_what_calls_python_is_looked_at_every_time(looked):
+    def apply(w, x):
+        shape = jax.ShapeDtypeStruct(x.shape[:1], x.dtype)
+        weight = jax.pure_callback(
+            lambda a: np.ones(len(a), a.dtype), shape, jax.lax.stop_gradient(x)
+        )
+        return (x @ w) * weight[:, None]
+
+    floats = jax.tree.map(lambda a: np.asarray(a, np.float32), (W, X))
+    for times in (1, 2):
+        check_apply(apply, *floats)
+        assert len(looked) == times
+
+
+def test_a_few_are_remembered(looked):
+    for power in range(2, 2 + separate._MOST + 1):
+        check_apply(lambda w, x, power=power: (x @ w) ** power, W, X / 10)
+    assert len(separate._SEEN) == separate._MOST
+    check_apply(lambda w, x: (x @ w) ** 2, W, X / 10)  # forgotten by now
+    assert len(looked) == separate._MOST + 2

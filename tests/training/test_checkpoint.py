@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tangentlab as tl
-from tangentlab.kernels.hashing import hash_traced
+from tangentlab._hashing import hash_traced
 from tests.networks import dense_apply
 from tests.training import killed_worker
 

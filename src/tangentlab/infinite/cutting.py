@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import jax
 
+from .._jaxprs import body_of
 from .._quantities import bytes_in_words
-from ..kernels.compat import body_of
 from ..kernels.planning import backend, free_memory
 from .compiled import Kinds, notes_of, pairs_of
 from .flow import Batch

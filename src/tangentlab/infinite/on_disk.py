@@ -8,10 +8,10 @@ import jax
 import numpy as np
 
 from .._aside import remove_leftovers
+from .._hashing import hash_parts, hash_traced
 from .._progress import Advance
 from ..cluster.fitness import versions
 from ..kernels import host
-from ..kernels.hashing import hash_parts, hash_traced
 from ..kernels.planning import backend
 from ..kernels.request import Request
 from ..kernels.tiled.folder import check_store

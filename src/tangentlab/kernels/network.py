@@ -1,8 +1,10 @@
 """Reading a network: once for each function, structure of parameters and kind of input.
 
-Reading traces the network and finds where its parameters meet data. The result is
-remembered, as `jax.jit` remembers what it compiled, so that the second call with the
-same function starts at once.
+Reading finds where the parameters of a network meet data. The result is remembered,
+with all that was compiled of it, so that the second call with the same function starts
+at once. A function may read what changes, as a method that finds batch statistics on
+its object does: so it is traced at each call, and what is remembered is the function
+together with all that it computes.
 """
 
 import operator
@@ -16,10 +18,11 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
 
+from .._hashing import closes_over_tracers, hash_traced
+from .._jaxprs import shape_of
 from .._types import AnyArray, Apply, Inputs, Params
-from .compat import shape_of
 from .features import Source, Values
-from .reading.program import Program, trace
+from .reading.program import trace
 from .reading.sites import find_sites
 from .request import Outputs, Request
 from .selection import select
@@ -78,10 +81,11 @@ def read(apply: Apply, params: Params, x: Inputs, request: Request) -> Network:
         for leaf, root in zip(chosen.picked, chosen.roots, strict=True)
         if root.ndim
     )
-    key = (apply, outputs, structure, form, chosen.picked, arrayed)
-    key += tuple((s.shape, s.dtype) for s in (*leaves, *example))
+    traced = trace_derivative(function, leaves, example)
     source = _remembered(
-        key, lambda: _read(function, leaves, example, chosen.picked, arrayed)
+        (apply, outputs, structure, form, chosen.picked, arrayed),
+        traced,
+        lambda: _read(function, leaves, example, chosen.picked, arrayed),
     )
     one = jnp.ones((), jnp.float32)
     roots = dict(zip(chosen.picked, chosen.roots, strict=True))
@@ -175,21 +179,44 @@ def _read(function, leaves, example, picked, arrayed) -> Source:
     return Source(program, tuple(find_sites(program, picked)), arrayed)
 
 
-def _remembered(key: tuple, make: Callable[[], Source]) -> Source:
+def trace_derivative(
+    function: Callable[..., Any], leaves: Sequence[Any], example: Sequence[Any]
+) -> Any:
+    """Trace a network and its derivative, with the rules of custom derivatives in it.
+
+    Args:
+        function: `function(leaves, example) -> (c,)`.
+        leaves: Parameter leaves, or their shapes and dtypes.
+        example: Arrays of one example, or their shapes and dtypes.
+
+    Returns:
+        What `jax.make_jaxpr` returns.
+    """
+    real = [i for i, v in enumerate(leaves) if jnp.issubdtype(v.dtype, jnp.floating)]
+
+    def derivative(leaves, example):
+        def outputs(chosen):
+            changed = dict(enumerate(leaves)) | dict(zip(real, chosen, strict=True))
+            return function(list(changed.values()), example)
+
+        values, pull_back = jax.vjp(outputs, [leaves[i] for i in real])
+        return values, pull_back(jnp.ones_like(values))
+
+    with jax.default_matmul_precision("highest"):
+        return jax.make_jaxpr(derivative)(list(leaves), list(example))
+
+
+def _remembered(key: tuple, traced: Any, make: Callable[[], Source]) -> Source:
+    if closes_over_tracers(traced):
+        return make()
+    key = (*key, hash_traced(traced))
     try:
         hash(key)
     except TypeError:
         return make()
-    if key in _REMEMBERED:
-        _REMEMBERED.move_to_end(key)
-        return _REMEMBERED[key]
-    source = make()
-    if not _holds_tracers(source.program):
-        _REMEMBERED[key] = source
+    if key not in _REMEMBERED:
+        _REMEMBERED[key] = make()
         if len(_REMEMBERED) > _MOST:
             _REMEMBERED.popitem(last=False)
-    return source
-
-
-def _holds_tracers(program: Program) -> bool:
-    return any(isinstance(value, Tracer) for value in program.constants.values())
+    _REMEMBERED.move_to_end(key)
+    return _REMEMBERED[key]

@@ -13,7 +13,6 @@ ValueError: `apply` must return shape (n, c), got (4,) for n = 4: add an output 
 
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,9 +21,11 @@ from jaxtyping import Float64
 
 from .._checks import batch_size
 from .._compiling import compiled
+from .._hashing import closes_over_tracers
 from .._types import AnyArray, Apply, Inputs, Params
 from . import separate
-from .trees import is_differentiable, split_differentiable
+from .mixing import append_rows, mixes, on_host, perturb, values_of
+from .trees import is_differentiable
 
 _NUM_ENDS = 2
 """How many rows are looked at from either end of a batch."""
@@ -34,10 +35,11 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     """Raise unless `apply` keeps the contract on a few rows of `x`.
 
     Looks at the first two and the last two rows, and at each of these in both orders
-    with each other. Costs four backward and seven forward passes of at most four rows,
-    by one program each; of a function that was checked with these very parameters a
-    moment ago, one forward pass. Under `jit` only shapes are checked, since there are
-    no values yet.
+    with each other; with these parameters and with others close by, since what mixes
+    may be silent while its last scale is zero. Costs some twenty passes of at most four
+    rows, by one program for each direction; of a network that was seen before, whatever
+    its parameters, one forward pass. Under `jit` only shapes are checked, since there
+    are no values yet.
 
     Args:
         apply: The network, `apply(params, x) -> (n, c)`.
@@ -56,30 +58,26 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
             "`params` holds no floating-point array, so there is nothing to "
             f"differentiate: got {jax.tree.structure(params)}."
         )
-    rows = jax.tree.map(lambda leaf: _on_host(leaf[chosen]), x)
+    rows = jax.tree.map(lambda leaf: on_host(leaf[chosen]), x)
     first = jax.tree.map(lambda leaf: leaf[:1], rows)
     if len(chosen) == 1:
-        rows = _append(first, _perturb(first))
-    original, traced = apply, jax.jit(apply)  # once for every pass
-    apply = compiled(traced, runs_once=True)
-    for batch in (rows, first):
-        try:
-            _check_shape(traced, params, batch)
-        except Exception:
-            _check_shape(traced, params, x)  # says the same of what was passed
-            raise
-    outputs = apply(params, rows)
-    if isinstance(outputs, Tracer):
+        rows = append_rows(first, perturb(first))
+    try:
+        traced = _trace(apply, params, rows)
+        _trace(apply, params, first)
+    except Exception:
+        _trace(apply, params, x)  # says the same of what was passed
+        raise
+    values = jax.tree.leaves((params, x))
+    if closes_over_tracers(traced) or any(isinstance(leaf, Tracer) for leaf in values):
         return
-    _check_finite(_values(outputs)[: len(chosen)], chosen)
-    if separate.remembers(original, params, rows):
+    program = separate.program_of(traced)
+    remembered = separate.seen(program)
+    forward = remembered or compiled(_anew(apply), runs_once=True)
+    _check_finite(values_of(forward(params, rows))[: len(chosen)], chosen)
+    if remembered:
         return
-    eps = float(jnp.finfo(outputs.dtype).eps)
-    if (
-        _gradient_crosses_rows(traced, params, rows)
-        or _value_crosses_rows(apply, params, rows, _values(outputs), eps)
-        or _value_needs_the_batch(apply, params, rows, _values(outputs), eps)
-    ):
+    if mixes(apply, forward, params, rows):
         raise ValueError(
             "`apply` mixes examples: its output for one row changes with the other "
             "rows of `x`, as batch normalization in training mode makes it do. A "
@@ -89,7 +87,7 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
             "`use_running_average=True`, haiku `is_training=False`, equinox "
             "`inference_mode`)."
         )
-    separate.remember(original, params, rows)
+    separate.remember(program, forward)
 
 
 def check_callable(apply: Any) -> None:
@@ -127,8 +125,19 @@ def check_input_shape(x: AnyArray, input_shape: tuple[int, ...]) -> None:
     raise ValueError(f"`x` must have shape {wanted}, got {shape}: {fix}.")
 
 
-def _check_shape(apply: Apply, params: Params, x: Inputs) -> None:
-    outputs, num_rows = jax.eval_shape(apply, params, x), batch_size("x", x)
+def _anew(apply: Apply) -> Apply:
+    """The same as another function: JAX remembers what it traced by identity."""
+    return lambda params, x: apply(params, x)
+
+
+def _trace(apply: Apply, params: Params, x: Inputs) -> Any:
+    """The traced network, whose outputs have a shape that they may have."""
+    traced, outputs = jax.make_jaxpr(_anew(apply), return_shape=True)(params, x)
+    _check_shape(outputs, batch_size("x", x))
+    return traced
+
+
+def _check_shape(outputs: Any, num_rows: int) -> None:
     if len(jax.tree.leaves(outputs)) != 1 or not hasattr(outputs, "shape"):
         raise ValueError(
             "`apply` must return one array (n, c), got a pytree "
@@ -157,24 +166,6 @@ def _both_ends(n: int) -> np.ndarray:
     return np.unique([i for i in ends if 0 <= i < n])
 
 
-def _groups(num_rows: int) -> list[np.ndarray]:
-    """Return masks of rows; any row is once in a mask without any given other row."""
-    bits = range((num_rows - 1).bit_length())
-    masks = [(np.arange(num_rows) >> bit) % 2 == 1 for bit in bits]
-    return [side for mask in masks for side in (mask, ~mask)]
-
-
-def _on_host(leaf: Any) -> Any:
-    """Rows as numpy has them, since JAX would compile each step that is taken."""
-    leaf = jnp.asarray(leaf)
-    numeric = jnp.issubdtype(leaf.dtype, np.number) or leaf.dtype == bool
-    return np.asarray(leaf) if numeric and not isinstance(leaf, Tracer) else leaf
-
-
-def _values(outputs: Any) -> Float64[np.ndarray, "n c"]:
-    return np.asarray(outputs).astype(np.float64)
-
-
 def _check_finite(outputs: Float64[np.ndarray, "n c"], chosen: np.ndarray) -> None:
     bad = ~np.isfinite(outputs).all(axis=1)
     if bad.any():
@@ -184,100 +175,3 @@ def _check_finite(outputs: Float64[np.ndarray, "n c"], chosen: np.ndarray) -> No
             f"{len(chosen)} examples looked at): look for them in the parameters and "
             "in that example."
         )
-
-
-def _gradient_crosses_rows(apply: Apply, params: Params, rows: Inputs) -> bool:
-    """Return whether an output row has a gradient at another row, by no tolerance.
-
-    NaN there decides nothing: a zero cotangent met an infinite derivative.
-    """
-    floats, others = split_differentiable(rows)
-
-    def forward(params, floats):
-        return jax.vjp(
-            lambda floats: apply(params, eqx.combine(floats, others)), floats
-        )
-
-    def backward(pullback, cotangent):
-        return pullback(cotangent)
-
-    outputs, pullback = compiled(forward, runs_once=True)(params, floats)
-    pull = compiled(backward, runs_once=True)
-    directions = _draws(outputs.shape)
-    for group in _groups(len(outputs)):
-        cotangent = np.asarray(directions * group[:, None], outputs.dtype)
-        (gradient,) = pull(pullback, cotangent)
-        for leaf in jax.tree.leaves(gradient):
-            outside = np.asarray(leaf)[~group]
-            if (np.isfinite(outside) & (outside != 0)).any():
-                return True
-    return False
-
-
-def _value_crosses_rows(
-    apply: Apply, params: Params, rows: Inputs, expected: np.ndarray, eps: float
-) -> bool:
-    """Return whether an output row moves when other rows change.
-
-    Runs one program again and so allows rounding alone.
-    """
-    perturbed = _perturb(rows)
-    allowed = 100 * eps * _row_sizes(expected)
-    for group in _groups(len(expected)):
-        outputs = _values(apply(params, _replace(rows, group, perturbed)))
-        if (np.abs(outputs - expected) > allowed)[~group].any():
-            return True
-    return False
-
-
-def _value_needs_the_batch(
-    apply: Apply, params: Params, rows: Inputs, expected: np.ndarray, eps: float
-) -> bool:
-    """Return whether the first or last output row is another one without the others.
-
-    Runs another program, whose rounding may differ at reduced precision.
-    """
-    allowed = 0.05 * _row_sizes(expected) + eps**0.5
-    for i in (0, len(expected) - 1):
-        row = jax.tree.map(lambda leaf, i=i: leaf[i : i + 1], rows)
-        if (np.abs(_values(apply(params, row))[0] - expected[i]) > allowed[i]).any():
-            return True
-    return False
-
-
-def _row_sizes(outputs: Float64[np.ndarray, "n c"]) -> Float64[np.ndarray, "n 1"]:
-    return np.abs(outputs).max(axis=1, keepdims=True)
-
-
-def _replace(rows: Inputs, group: np.ndarray, others: Inputs) -> Inputs:
-    """Return the rows of `others` where `group` says so, else those of `rows`."""
-    order = np.where(group, len(group) + np.arange(len(group)), np.arange(len(group)))
-    return jax.tree.map(lambda leaf: leaf[order], _append(rows, others))
-
-
-def _append(rows: Inputs, more: Inputs) -> Inputs:
-    def join(a, b):
-        return (np if isinstance(a, np.ndarray) else jnp).concatenate([a, b])
-
-    return jax.tree.map(join, rows, more)
-
-
-def _draws(shape: tuple[int, ...]) -> np.ndarray:
-    """Return numbers in [0.5, 1] by numpy, since JAX would compile a generator."""
-    return np.random.default_rng(0).uniform(0.5, 1.0, shape)
-
-
-def _perturb(rows: Inputs) -> Inputs:
-    """Return other values close by; positive numbers and most indices stay valid."""
-
-    def change(leaf):
-        if leaf.dtype == bool:
-            return ~leaf
-        if jnp.issubdtype(leaf.dtype, jnp.integer):
-            return leaf + 1 - 2 * (leaf > 0).astype(leaf.dtype)
-        if jnp.issubdtype(leaf.dtype, jnp.inexact):
-            noise = np.asarray(_draws(leaf.shape), leaf.dtype)
-            return leaf + (0.01 * noise * (1 + abs(leaf))).astype(leaf.dtype)
-        return leaf
-
-    return jax.tree.map(change, rows)

@@ -1,69 +1,60 @@
-"""Networks that were seen to keep their examples apart, remembered for a while.
+"""Networks that were seen to keep their examples apart, by what they compute.
 
-Whether a network mixes examples may depend on the values of its parameters: a branch
-that mixes is silent while its last scale is zero. So a function is remembered together
-with the very arrays it was seen with, which cannot change; nothing is kept alive.
+A function may read what changes, so it is known by its trace and the arrays in it, not
+by its name. Parameters are its arguments: what was seen with some, and with others
+beside them, where nothing is zero that is not always, holds for all.
 """
 
-from collections import deque
-from typing import Any, NamedTuple
-from weakref import ref
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
 
-import jax
+from .._hashing import hash_traced
 
-from .._types import Apply, Inputs, Params
+Forward = Callable[..., Any]
+"""`apply(params, rows)`, compiled."""
 
-
-class _Seen(NamedTuple):
-    function: ref
-    leaves: tuple[ref, ...]
-    structure: Any
-
-
-_SEEN: deque[_Seen] = deque(maxlen=16)
+_SEEN: OrderedDict[str, Forward] = OrderedDict()
+_MOST = 16
+_CALLBACK = "callback"  # calls Python, of which a trace tells nothing
 
 
-def remember(apply: Apply, params: Params, rows: Inputs) -> None:
+def program_of(traced: Any) -> str | None:
+    """What a traced network is known by.
+
+    Args:
+        traced: What `jax.make_jaxpr` returns.
+
+    Returns:
+        A hash; None where the trace does not tell what is computed.
+    """
+    return None if _CALLBACK in str(traced) else hash_traced(traced)
+
+
+def seen(program: str | None) -> Forward | None:
+    """Look for a network that was seen to keep its examples apart.
+
+    Args:
+        program: What it is known by.
+
+    Returns:
+        Its forward pass; None if it was not seen, or is forgotten.
+    """
+    if program is None or program not in _SEEN:
+        return None
+    _SEEN.move_to_end(program)
+    return _SEEN[program]
+
+
+def remember(program: str | None, forward: Forward) -> None:
     """Remember that a network keeps its examples apart.
 
     Args:
-        apply: The network.
-        params: Its parameters; with a numpy array among them nothing is remembered,
-            since that may change.
-        rows: The examples it was seen with; only their shapes matter.
+        program: What it is known by; None for one that cannot be.
+        forward: Its forward pass.
     """
-    leaves = jax.tree.leaves(params)
-    if not all(isinstance(leaf, jax.Array) for leaf in leaves):
+    if program is None:
         return
-    try:
-        refs = ref(apply), tuple(map(ref, leaves))
-    except TypeError:  # something that cannot be referred to, so it is looked at again
-        return
-    _SEEN.append(_Seen(*refs, _structure(params, rows)))
-
-
-def remembers(apply: Apply, params: Params, rows: Inputs) -> bool:
-    """Whether this very network was seen to keep its examples apart.
-
-    Args:
-        apply: The network.
-        params: Its parameters.
-        rows: Examples.
-
-    Returns:
-        True if `remember` was told of the same function, arrays and shapes.
-    """
-    leaves = jax.tree.leaves(params)
-    return any(
-        seen.function() is apply
-        and len(seen.leaves) == len(leaves)
-        and all(a() is b for a, b in zip(seen.leaves, leaves, strict=True))
-        and seen.structure == _structure(params, rows)
-        for seen in _SEEN
-    )
-
-
-def _structure(params: Params, rows: Inputs) -> Any:
-    leaves, structure = jax.tree.flatten(rows)
-    shapes = tuple((leaf.shape, leaf.dtype) for leaf in leaves)
-    return jax.tree.structure(params), structure, shapes
+    _SEEN[program] = forward
+    if len(_SEEN) > _MOST:
+        _SEEN.popitem(last=False)

@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 
-from ..kernels.compat import Body, body_of, inner_call, is_literal
+from .._jaxprs import Body, body_of, inner_call, is_literal
 
 Shape = tuple[int, ...]
 _Mark = Shape | str

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .._aside import remove_leftovers, write_aside
-from ..kernels.hashing import hash_parts
+from .._hashing import hash_parts
 
 _FINGERPRINT = "fingerprint"
 _AT_ONCE = "runs-at-once.txt"

@@ -27,8 +27,8 @@ from typing import Any
 import jax
 from jaxtyping import Array
 
+from .._jaxprs import Body, body_of, evaluator, inner_call, is_literal
 from .._types import Params
-from ..kernels.compat import Body, body_of, evaluator, inner_call, is_literal
 from ..kernels.planning import backend
 from ..models import Model
 from .convolving import Few, convolve, fitting

@@ -29,10 +29,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int, Key
 
+from .._hashing import hash_parts, hash_traced
 from .._linalg import blocks
 from .._progress import Advance, progress_bar
 from .._types import Params
-from ..kernels.hashing import hash_parts, hash_traced
 from ..kernels.planning import backend, free_memory
 from .checkpoint import Checkpoint, Checkpoints
 from .groups import Group

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..kernels.compat import body_of
+from .._jaxprs import body_of
 
 
 def bytes_of(function: Callable[..., Any], *arguments: Any) -> int:

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..._aside import held
-from ...kernels.hashing import hash_parts
+from ..._hashing import hash_parts
 from ...tasks import Task
 from ...training import History, Recipe
 from .seeds import Seed

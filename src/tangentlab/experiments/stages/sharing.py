@@ -13,8 +13,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..._hashing import hash_parts, hash_traced
 from ..._types import AnyArray
-from ...kernels.hashing import hash_parts, hash_traced
 from ...store import RunFolder
 from ...store.files import open_aside
 from .seeds import Seed

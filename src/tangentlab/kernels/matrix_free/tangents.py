@@ -15,7 +15,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from ..._types import AnyArray, Apply
-from ..features import Values
+from ..features import Source, Values
 from ..network import reduce_outputs
 from ..planning import _activation_bytes, backend
 from ..preparing import Prepared
@@ -105,7 +105,9 @@ def through_network(maps: Maps, prepared: Prepared) -> Route:
         The route, which keeps outputs apart.
     """
     network = prepared.network
-    pull, push = (maps.pull, maps.push) if prepared.traced else _remembered(maps)
+    pull, push = maps.pull, maps.push
+    if not prepared.traced:
+        pull, push = _remembered(maps, network.source)
     return Route(
         shapes=[network.values.leaves[i].shape for i in network.differentiated],
         most=_MOST[backend()],
@@ -117,15 +119,16 @@ def through_network(maps: Maps, prepared: Prepared) -> Route:
     )
 
 
-def _remembered(maps: Maps) -> tuple[Callable, Callable]:
+def _remembered(maps: Maps, source: Source) -> tuple[Callable, Callable]:
     try:
         hash(maps)
     except TypeError:
-        return _compiled.__wrapped__(maps)
-    return _compiled(maps)
+        return _compiled.__wrapped__(maps, source)
+    return _compiled(maps, source)
 
 
 @lru_cache(maxsize=32)
-def _compiled(maps: Maps) -> tuple[Callable, Callable]:
+def _compiled(maps: Maps, source: Source) -> tuple[Callable, Callable]:
+    del source  # what the network computes, which its functions do not tell
     pull = jax.jit(partial(Maps.pull, maps), donate_argnums=0)
     return pull, jax.jit(partial(Maps.push, maps))

@@ -15,10 +15,10 @@ import jax
 from jaxtyping import PyTree
 
 from ..._checks import batch_size
+from ..._jaxprs import shape_of
 from ..._types import Apply, Inputs, Params
 from ...models import sample_of
 from ...models.contract import check_callable
-from ..compat import shape_of
 from ..engine import panel_pairs
 from ..features import Feature, Outer, Rows, Values, Whole
 from ..forms import cost

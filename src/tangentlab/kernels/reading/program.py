@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
-from ..compat import Body, Scan, as_scan, body_of, evaluator, inner_call, is_literal
+from ..._jaxprs import Body, Scan, as_scan, body_of, evaluator, inner_call, is_literal
 
 _LONGEST_UNROLLED = 64  # iterations; a longer loop stays one equation
 

@@ -7,13 +7,10 @@ arrays that it closes over.
 
 from collections.abc import Mapping, Sequence
 
-import jax
-import jax.numpy as jnp
-
+from ..._hashing import hash_parts, hash_traced
+from ..._jaxprs import shape_of
 from ..._types import AnyArray
-from ..compat import shape_of
-from ..hashing import hash_parts, hash_traced
-from ..network import Network
+from ..network import Network, trace_derivative
 
 
 def fingerprint(
@@ -46,18 +43,6 @@ def fingerprint(
 
 
 def _of_network(network: Network, x: Sequence[AnyArray]) -> str:
-    leaves = network.values.leaves
-    real = [i for i, v in enumerate(leaves) if jnp.issubdtype(v.dtype, jnp.floating)]
-
-    def derivative(leaves, example):
-        def outputs(chosen):
-            changed = dict(enumerate(leaves)) | dict(zip(real, chosen, strict=True))
-            return network.function(list(changed.values()), example)
-
-        values, pull_back = jax.vjp(outputs, [leaves[i] for i in real])
-        return values, pull_back(jnp.ones_like(values))
-
     example = [shape_of(a, a.shape[1:]) for a in x]
-    with jax.default_matmul_precision("highest"):
-        traced = jax.make_jaxpr(derivative)(list(leaves), example)
-    return hash_traced(traced)
+    leaves = network.values.leaves
+    return hash_traced(trace_derivative(network.function, leaves, example))
