@@ -8,7 +8,7 @@ import pytest
 
 import tangentlab as tl
 from tangentlab.models import from_function
-from tangentlab.training import primal, program, runs
+from tangentlab.training import known, program, runs
 from tangentlab.training.batches import epoch_batches
 from tests.networks import dense_apply, dense_params
 from tests.training.problems import (
@@ -306,18 +306,30 @@ def test_complex_parameters_are_refused():
 def test_equal_calls_with_one_model_compile_once(together):
     model = from_function(lambda key: dense_start(), dense_apply)
     other = jax.tree.map(lambda leaf: leaf + 0.1, dense_start())
-    before = primal._known.cache_info()
+    before = known._kept.cache_info()
     first = _train(model, together=together)
     again = _train(model, together=together)
     elsewhere = _train(model, other, together=together)
-    after = primal._known.cache_info()
+    after = known._kept.cache_info()
     assert (after.hits - before.hits, after.misses - before.misses) == (2, 1)
     assert_same(again, first)
     assert_same(elsewhere, _train(dense_apply, other, together=together))
     longer = tl.Recipe(epochs=4, batch_size=6, learning_rate=0.05)
     changed = _train(model, recipe=longer, together=together)
     assert changed.train_loss.shape == (3, 4)
-    assert primal._known.cache_info().misses == after.misses + 1
+    assert known._kept.cache_info().misses == after.misses + 1
+
+
+def test_a_model_that_reads_what_changes_is_compiled_again():
+    scale = [1.0]
+    model = from_function(
+        lambda key: dense_start(), lambda p, x: scale[0] * dense_apply(p, x)
+    )
+    first = _train(model)
+    scale[0] = 2.0
+    doubled = _train(model)
+    assert_same(doubled, _train(lambda p, x: 2.0 * dense_apply(p, x)))
+    assert not np.allclose(doubled.train_loss, first.train_loss)
 
 
 def test_a_model_of_callables_without_a_hash_is_trained_all_the_same():

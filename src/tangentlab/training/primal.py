@@ -1,7 +1,6 @@
 """Training in weight space: a network, or a linearization, on many tasks."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
 from os import PathLike
 
 import jax
@@ -16,10 +15,11 @@ from ..models import Model, check_apply, from_function, linearize
 from ..tasks import Task
 from .checkpoint import keep_runs_at_once, open_checkpoints
 from .groups import as_tasks, group_tasks
-from .program import Program, make_program
+from .known import always, compile_network, known
+from .program import make_program
 from .recipe import Recipe
 from .record import History
-from .row_products import for_many, for_one
+from .row_products import for_many
 from .runs import (
     OnEpoch,
     Report,
@@ -29,7 +29,7 @@ from .runs import (
     runs_that_fit,
     steps_bar,
 )
-from .trainer import Trainer, make_trainer
+from .trainer import make_trainer
 
 
 def train(
@@ -111,7 +111,7 @@ def train(
     _check_network(model.apply, params, tasks[0])
     groups = group_tasks(tasks, recipe.loss)
     rule = _rule(optimizer, recipe, tasks[0].num_train)
-    trainer = make_trainer(_always(model), recipe, rule)
+    trainer = make_trainer(always(model), recipe, rule)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = None
     if together is None:
@@ -119,9 +119,9 @@ def train(
             trainer, params, groups[0], recipe
         )
     if kept:
-        prepared, program = _known(model, recipe, tasks[0].num_train, together)
+        prepared, program = known(model, params, tasks[0], recipe, together)
     else:
-        prepared, program = _compiled(model, recipe, rule, together)
+        prepared, program = compile_network(model, recipe, rule, together)
     if together:
         at_once = runs_that_fit(prepared, params, groups[0], recipe, memory)
         at_once = keep_runs_at_once(checkpoints, at_once)
@@ -213,27 +213,6 @@ def _is_hashable(model: Model) -> bool:
     except TypeError:  # made of objects that hold arrays, say
         return False
     return True
-
-
-def _always(model: Model) -> Callable[[Params], Model]:
-    return lambda start: model
-
-
-def _compiled(
-    model: Model, recipe: Recipe, rule: optax.GradientTransformation, together: bool
-) -> tuple[Trainer, Program]:
-    """How one network learns one task, and what is compiled of it."""
-    prepare = partial(for_many, same_images=True) if together else for_one
-    trainer = make_trainer(prepare(_always(model)), recipe, rule)
-    return trainer, make_program(trainer, tasks=together)
-
-
-@lru_cache(maxsize=4)  # several seeds of a network take turns with long recipes
-def _known(
-    model: Model, recipe: Recipe, num_train: int, together: bool
-) -> tuple[Trainer, Program]:
-    """The same, kept; rates are scheduled for a number of samples."""
-    return _compiled(model, recipe, recipe.make_optimizer(num_train), together)
 
 
 def _rule(

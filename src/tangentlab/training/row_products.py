@@ -102,7 +102,10 @@ def with_row_products(
     """
 
     def rewritten(*arguments: Any) -> Any:
-        traced, like = jax.make_jaxpr(function, return_shape=True)(*arguments)
+        def anew(*arguments: Any) -> Any:  # JAX remembers what it traced by identity
+            return function(*arguments)
+
+        traced, like = jax.make_jaxpr(anew, return_shape=True)(*arguments)
         results = _evaluate(body_of(traced), jax.tree.leaves(arguments), ways)
         return jax.tree.unflatten(jax.tree.structure(like), results)
 
