@@ -119,6 +119,9 @@ def diagonal(K: Float[Any, "n n"]) -> Float[np.ndarray, " n"]:
     Returns:
         The diagonal in float64.
     """
+    if isinstance(K, jax.Array):
+        with jax.enable_x64(True):  # or JAX takes no part of a float64 array
+            return np.asarray(K.diagonal(), np.float64)
     if hasattr(K, "diagonal"):
         return np.asarray(K.diagonal(), np.float64)
     parts = blocks(K.shape[0], max(1, int(_STRIP**0.5)))

@@ -96,7 +96,7 @@ def train_dual(
     start = check_start(f_0, origin, rows)
     trace = float(diagonal[:m].sum())
     limits = limits_of_rows(rows, trace, recipe)
-    warn_if_unstable(limits, rates.max(), recipe.batch_size)
+    warn_if_unstable(limits, float(rates.max()), recipe.batch_size)
     checkpoints = open_checkpoints(checkpoint, checkpoint_every)
     at_once = keep_runs_at_once(checkpoints, _tasks_that_fit(rows))
     facts = str(recipe), str(m), key, diagonal, some_entries(matrix), rates, *start

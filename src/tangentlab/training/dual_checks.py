@@ -10,6 +10,7 @@ from jaxtyping import Array, Bool, Float, Int
 from .._checks import check_square
 from .._linalg import blocks
 from ..spectra.checking import finite_message
+from ..spectra.multiplying import diagonal
 from .dual_steps import Start
 from .gram_rows import GramLike, GramRows
 from .recipe import Recipe
@@ -98,23 +99,17 @@ def check_gram(K: GramLike, n: int) -> Float[np.ndarray, " n"]:
             f"`K` must hold floating-point numbers, got {K.dtype}: cast it, as in "
             "`K.astype(float)`."
         )
-    diagonal = _diagonal(K)
-    if not np.isfinite(diagonal).all():
-        raise ValueError(finite_message(int(np.isfinite(diagonal).argmin())))
-    if (diagonal < 0).any():
+    own = diagonal(K)
+    if not np.isfinite(own).all():
+        raise ValueError(finite_message(int(np.isfinite(own).argmin())))
+    if (own < 0).any():
         raise ValueError(
-            f"`K` is no Gram matrix: entry {int(diagonal.argmin())} of its diagonal is "
-            f"{diagonal.min():g}, a squared norm cannot be negative."
+            f"`K` is no Gram matrix: entry {int(own.argmin())} of its diagonal is "
+            f"{own.min():g}, a squared norm cannot be negative."
         )
-    _check_symmetric(K, np.sqrt(diagonal))
-    return diagonal
-
-
-def _diagonal(K: GramLike) -> Float[np.ndarray, " n"]:
-    if hasattr(K, "diagonal"):
-        return np.asarray(K.diagonal(), np.float64)  # pyright: ignore[reportAttributeAccessIssue]
-    squares = [np.asarray(K[b, b]) for b in blocks(K.shape[0], _BLOCK)]
-    return np.concatenate([np.diagonal(s) for s in squares]).astype(np.float64)
+    with jax.enable_x64(True):  # or JAX takes no part of a float64 array
+        _check_symmetric(K, np.sqrt(own))
+    return own
 
 
 def _check_symmetric(K: GramLike, sizes: Float[np.ndarray, " n"]) -> None:
