@@ -90,10 +90,45 @@ def test_advice_is_what_can_be_done():
 
 def test_clusters_within_rounding_are_flagged():
     K = np.diag([3.0, 2.0, 2.0 + 1e-16, 1.0])
+    apart = tl.spectrum(np.diag([3.0, 2.0, 2.0 - 1e-13, 1.0]))
+    assert not apart.unresolved.any()
     spectrum = tl.spectrum(K)
     assert spectrum.unresolved.tolist() == [False, True, True, False]
     assert spectrum.num_unresolved == 2
     assert spectrum.trace == K.trace() and spectrum.method == "dense"
+
+
+def rotated(lam, seed, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    Q, _ = np.linalg.qr(rng.standard_normal((len(lam), len(lam))))
+    return ((Q * lam) @ Q.T).astype(dtype)
+
+
+def circulant(n):
+    """The matrix of exp(-distance / 5) on a circle, and its pairs of equal modes."""
+    steps = np.abs(np.arange(n)[:, None] - np.arange(n))
+    pairs = np.ones(n, bool)
+    pairs[[0, n - 1]] = False
+    return np.exp(-np.minimum(steps, n - steps) / 5), pairs
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n", [6, 64, 256])
+def test_equal_eigenvalues_are_flagged_however_lapack_parts_them(n, seed, dtype):
+    whole = np.repeat([3.0, 1.0], n // 2)
+    assert tl.spectrum(rotated(whole, seed, dtype)).unresolved.all()
+    pairs = np.repeat(1 / np.arange(1.0, 9), 2)[: n // 2]
+    alone = 1 / np.arange(9.0, 9 + n - len(pairs))
+    found = tl.spectrum(rotated(np.concatenate([pairs, alone]), seed, dtype))
+    assert found.unresolved[: len(pairs) - len(pairs) % 2].all()
+    assert not found.unresolved[len(pairs) :].any()
+
+
+@pytest.mark.parametrize("n", [64, 128])
+def test_equal_eigenvalues_of_a_circulant_kernel_are_flagged(n):
+    K, pairs = circulant(n)
+    assert tl.spectrum(K).unresolved.tolist() == pairs.tolist()
 
 
 @pytest.mark.parametrize("method", ["dense", "krylov"])

@@ -10,6 +10,10 @@ from jaxtyping import Float
 from .record import AccuracyWarning, Spectrum
 
 _FLOAT64 = float(np.finfo(np.float64).eps)
+_SOLVER = 32
+"""Machine epsilons of float64, times the largest magnitude: how far equal eigenvalues
+come apart in LAPACK. Up to 21 were seen, for matrices of 6 to 1024 rows alike; of a
+float32 matrix that is nothing beside its own rounding."""
 
 
 class Solution(NamedTuple):
@@ -46,15 +50,16 @@ def describe(found: Solution, *, epsilon: float, trace: float | None) -> Spectru
     Returns:
         The spectrum.
     """
-    lam = found.values
-    resolution = float(epsilon * np.abs(lam).max())
+    lam, largest = found.values, float(np.abs(found.values).max())
+    resolution = epsilon * largest
+    apart = resolution + _SOLVER * _FLOAT64 * largest
     for complaint in _complaints(found, epsilon, resolution):
         warnings.warn(complaint, AccuracyWarning, stacklevel=3)
     return Spectrum(
         eigenvalues=lam,
         eigenvectors=found.vectors,
         residuals=found.residuals,
-        unresolved=_unresolved(lam, resolution, found.following),
+        unresolved=_unresolved(lam, apart, found.following),
         resolution=resolution,
         num_negative=int((lam < 0).sum()),
         num_below_resolution=int((lam < resolution).sum()),
@@ -104,9 +109,8 @@ def _complaints(found: Solution, epsilon: float, resolution: float) -> Iterator[
         )
 
 
-def _unresolved(
-    lam: np.ndarray, resolution: float, following: float | None
-) -> np.ndarray:
+def _unresolved(lam: np.ndarray, apart: float, following: float | None) -> np.ndarray:
+    """Which eigenvalues have a neighbor at most so far apart."""
     last = np.inf if following is None else lam[-1] - following
     gaps = np.concatenate([[np.inf], -np.diff(lam), [last]])
-    return np.minimum(gaps[:-1], gaps[1:]) <= resolution
+    return np.minimum(gaps[:-1], gaps[1:]) <= apart

@@ -21,9 +21,10 @@ class Spectrum(eqx.Module):
         eigenvectors: $v_j$ as columns of unit norm; the entry of largest magnitude is
             positive.
         residuals: $\|K v_j - \mu_j v_j\|$, evaluated in float64.
-        unresolved: True where the gap to a neighbor is within the resolution, so that
-            the vector is an arbitrary one of its cluster. The last vector's neighbor
-            counts too, though it was not asked for.
+        unresolved: True where the gap to a neighbor is within the resolution and the
+            rounding of a solver in float64, 32 of its machine epsilons, so that the
+            vector is an arbitrary one of its cluster. The last vector's neighbor counts
+            too, though it was not asked for.
         resolution: Eigenvalues are known up to about this, the error of the matrix
             given: its relative error, by default machine epsilon of its dtype, times
             the largest magnitude.
