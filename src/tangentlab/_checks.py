@@ -10,6 +10,10 @@ import jax
 from ._types import Inputs
 
 
+class AccuracyWarning(UserWarning):
+    """Some of what was asked for is not known to the accuracy asked for."""
+
+
 @runtime_checkable
 class Shaped(Protocol):
     """Whatever has a shape: an array, in memory or on disk."""

@@ -16,6 +16,7 @@ from .compiled import Kinds, chunk_compiled, cut_out, singles_of, tile_compiled
 from .cutting import Cuts
 from .flow import Batch
 from .layer import Layer
+from .roughness import warn_if_rough
 
 _AHEAD = 4  # tiles that are computed while an older one is put in its place
 
@@ -64,17 +65,20 @@ class Tile(NamedTuple):
 class Side:
     """Examples of one side in parts, and what is known of them, found when needed."""
 
-    def __init__(self, layer: Layer, batch: Batch, size: int, chunk: int):
+    def __init__(self, layer: Layer, kinds: Kinds, batch: Batch, size: int, chunk: int):
         """Nothing is known yet.
 
         Args:
             layer: The network.
+            kinds: Which kernels are wanted of pairs.
             batch: All examples.
             size: Examples of a part.
             chunk: Examples that meet themselves at once.
         """
-        self._layer, self._batch, self._size, self._chunk = layer, batch, size, chunk
+        self._layer, self._kinds, self._batch = layer, kinds, batch
+        self._size, self._chunk = size, chunk
         self._parts: dict[int, tuple[Batch, Any, Any]] = {}
+        self._warned = False
 
     def at(self, start: int) -> tuple[Batch, Any]:
         """A part.
@@ -113,6 +117,8 @@ class Side:
             batch = cut_out(self._batch, start, self._size)
             found = in_chunks(singles_of, self._layer, batch, self._chunk)
             self._parts[start] = (batch, *found)
+            if not self._warned:  # once, not for each part
+                self._warned = warn_if_rough(self._layer, found[0], self._kinds)
         return self._parts[start]
 
 
@@ -128,7 +134,7 @@ def both_sides(problem: Problem, cuts: Cuts) -> tuple[Side, Side]:
     """
     sizes = cuts.rows, cuts.columns
     first, second = (
-        Side(problem.layer, batch, size, cuts.chunk)
+        Side(problem.layer, problem.kinds, batch, size, cuts.chunk)
         for batch, size in zip(problem.batches, sizes, strict=True)
     )
     same = problem.symmetric and cuts.rows == cuts.columns

@@ -3,11 +3,8 @@
 import equinox as eqx
 from jaxtyping import Bool, Float
 
+from .._checks import AccuracyWarning as AccuracyWarning
 from .._types import AnyArray
-
-
-class AccuracyWarning(UserWarning):
-    """Some of what was asked for is not known to the accuracy asked for."""
 
 
 class Spectrum(eqx.Module):

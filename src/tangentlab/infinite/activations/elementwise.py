@@ -19,7 +19,8 @@ class Elementwise(Pointwise):
     r"""Any elementwise function.
 
     Without `integral`, the Gaussian integrals are sums of Hermite polynomials whose
-    coefficients come from Gauss quadrature; `error` says how far off they may be.
+    coefficients come from Gauss quadrature; `error` says how far off they may be, and
+    kernels of examples warn (`AccuracyWarning`) where that is more than 0.1 %.
     With `integral`, the kernel is what it says, and the derivative kernel its
     derivative with respect to the covariance (Price's theorem) unless given too.
 
