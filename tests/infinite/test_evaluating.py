@@ -62,6 +62,13 @@ def test_pairs_of_positions_are_carried_below_pooling_alone():
     assert size(inf.serial(pooled, inf.Conv(4, (1, 1)), inf.Flatten())) == 8
 
 
+def test_float64_is_kept_where_jax_has_it_or_it_is_asked_for():
+    with jax.enable_x64(False):
+        assert DENSE.ntk(X).dtype == np.float32
+        assert DENSE.ntk(X, precision="float64").dtype == np.float64
+    assert DENSE.ntk(X).dtype == np.float64
+
+
 def test_memory_bounds_tiles_or_is_refused():
     batches = (inf.Batch(X), inf.Batch(X))
     small = cutting.cut(CONV, ("ntk",), batches, 80_000, kept=True)

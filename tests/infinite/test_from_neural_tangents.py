@@ -33,6 +33,13 @@ def test_every_public_name_has_a_row():
     assert len(MAPPED) == len(NAMES) == sum(len(row) == 3 for row in ROWS)
 
 
+class Outputs:
+    """A model whose outputs are given."""
+
+    def __init__(self, outputs):
+        self.apply = lambda params, x: outputs[x]
+
+
 @pytest.mark.parametrize("name", MAPPED)
 def test_example_of(name, defined):
     here, example = MAPPED[name]
@@ -43,6 +50,18 @@ def test_example_of(name, defined):
     for leaf in jax.tree.leaves(found):
         if isinstance(leaf, jax.Array | np.ndarray | float):
             assert np.isfinite(leaf).all()
+
+
+def test_the_empirical_nngp_is_a_mean_over_outputs(defined):
+    """As `empirical_nngp_fn` there divides by the size of `trace_axes`."""
+    outputs = np.arange(12.0).reshape(4, 3), np.arange(6.0).reshape(2, 3)
+    names = {"x": 0, "x_test": 1, "params": None}
+    example = MAPPED["empirical_nngp_fn"][1].strip("`")
+    found = eval(example, {**defined, **names, "model": Outputs(outputs)})
+    expected = np.mean(
+        [np.outer(f, g) for f, g in zip(*(o.T for o in outputs), strict=True)], 0
+    )
+    np.testing.assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize("row", FIRST, ids=lambda row: row[1])

@@ -16,7 +16,8 @@ Examples = Batch | AnyArray
 """An array `(n, *positions, channels)`, or a `Batch`."""
 
 Precision = Literal["float32", "float64"]
-"""`float64` computes in float64; `float32` in the dtype of the examples, whichever."""
+"""`float64` computes in float64; `float32` in the dtype of the examples, whichever, but
+in float32 where that is float64 and 64-bit types of JAX are off."""
 
 
 class Kernels(NamedTuple):
@@ -53,7 +54,8 @@ class KernelCalls:
             x_2: Other examples; None means `x_1` again, of which one triangle is
                 computed.
             precision: `"float64"` computes in float64 whatever the dtype of `x_1`;
-                otherwise its dtype is kept.
+                otherwise its dtype is kept, but float64 becomes float32 where 64-bit
+                types of JAX are off, as they are by default.
             memory: Bytes that may be used; a share of what is free by default.
             progress: Show a progress bar.
 
