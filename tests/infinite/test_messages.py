@@ -1,11 +1,15 @@
 """Mistakes say what to change."""
 
+from typing import Any
+
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from tangentlab import infinite as inf
 
+loose: Any = inf  # what type checkers refuse is tried, too
 relu, gap = inf.Relu(), inf.GlobalAvgPool()
 IMAGES, VECTORS = np.ones((2, 6, 6, 3)), np.ones((2, 4))
 
@@ -104,15 +108,105 @@ def test_what_is_no_layer(no_type_checks):
         inf.repeat(relu, 0)
 
 
-def test_numbers_without_meaning():
+def test_numbers_without_meaning(no_type_checks):
     with pytest.raises(ValueError, match="`width` must be at least 1, got 0"):
         inf.Dense(0)
-    with pytest.raises(ValueError, match="must not be negative"):
+    with pytest.raises(ValueError, match="`width` must be a whole number, .* got 8.5"):
+        loose.Dense(8.5)
+    with pytest.raises(
+        ValueError, match="one finite number and not negative, got -1.0"
+    ):
         inf.Dense(4, -1.0)
     with pytest.raises(ValueError, match="probability of keeping a channel"):
         inf.Dropout(0.0)
     with pytest.raises(ValueError, match="at least one layer, got 0"):
         inf.fc(0)
+
+
+@pytest.mark.parametrize("root", [jnp.sqrt(2.0), np.sqrt(2.0), np.float32(1.5), 2])
+def test_deviations_are_any_numbers(root, no_type_checks):
+    made = (
+        loose.Dense(8, weight_std=root, bias_std=root),
+        loose.Conv(8, (3, 3), weight_std=root, bias_std=root),
+        loose.GlobalSelfAttention(4, 4, 4, value_std=root, bias_std=root),
+    )
+    assert {type(layer.bias_std) for layer in made} == {float}
+    net = inf.serial(made[0], relu, loose.Dense(1))
+    same = inf.serial(loose.Dense(8, float(root), float(root)), relu, loose.Dense(1))
+    assert net == same
+    np.testing.assert_array_equal(net.ntk(VECTORS), same.ntk(VECTORS))
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, "1.4", -0.1, np.ones(2), 1j, None])
+def test_what_is_no_deviation(value, no_type_checks):
+    with pytest.raises(ValueError, match="`weight_std` must be one finite number"):
+        loose.Dense(8, weight_std=value)
+    if value is not None:
+        with pytest.raises(ValueError, match="`bias_std` must be one finite number"):
+            loose.Conv(8, (3, 3), bias_std=value)
+    with pytest.raises(ValueError, match="`key_std` must be one finite number"):
+        loose.GlobalSelfAttention(4, 4, 4, key_std=value)
+
+
+def test_deviations_that_are_traced(no_type_checks):
+    with pytest.raises(TypeError, match=r"`weight_std` is traced.*outside `jax.jit`"):
+        jax.grad(lambda s: loose.Dense(1, weight_std=s).ntk(VECTORS).sum())(1.0)
+
+
+def test_windows_are_checked_where_they_are_made(no_type_checks):
+    known = "Unknown padding 'same'. Known: CIRCULAR, SAME, VALID"
+    for layer in (loose.Conv, loose.ConvLocal, loose.ConvTranspose):
+        with pytest.raises(ValueError, match=known):
+            layer(8, (3, 3), padding="same")
+        with pytest.raises(TypeError, match=rf"{layer.__name__} needs .*got 3: write"):
+            layer(8, 3)
+    with pytest.raises(ValueError, match=known):
+        loose.AvgPool((2, 2), padding="same")
+    with pytest.raises(TypeError, match=r"got \(2.0, 2\): write \(3,\) for sequences"):
+        loose.SumPool((2.0, 2))
+    assert loose.Conv(8, [3, 3]) == loose.Conv(8, (3, 3))
+
+
+def test_parameters_of_another_network(no_type_checks):
+    net, key = inf.serial(loose.Dense(8), relu, loose.Dense(1)), jax.random.key(0)
+    with pytest.raises(
+        ValueError, match="those of 3 layers in a row, got a tuple of 0"
+    ):
+        net.apply((), VECTORS)
+    params = net.init(key, (4,))
+    with pytest.raises(ValueError, match=r"Dense\(8\) takes 3 channels here"):
+        net.apply(params, IMAGES)
+    with pytest.raises(ValueError, match="3 layers in a row, got a dict of 1"):
+        net.apply({"params": params}, VECTORS)
+    with pytest.raises(ValueError, match=r"Conv\(8\) takes 3 .*weights of shape \(\)"):
+        loose.Conv(8, (3, 3)).apply((), IMAGES)
+    both = inf.serial(loose.Dense(8), inf.residual(relu, loose.Dense(8)))
+    params = both.init(key, (4,))
+    with pytest.raises(ValueError, match="those of 2 branches, got a tuple of 1"):
+        both.apply((params[0], params[1][:1]), VECTORS)
+
+
+def test_arguments_in_another_order(no_type_checks):
+    net, key = inf.fc(1, 8), jax.random.key(0)
+    masked = inf.Batch(IMAGES, mask=np.ones(IMAGES.shape[:-1], bool))
+    for x in (masked, VECTORS.tolist(), net):
+        with pytest.raises(TypeError, match="`x_1` must be an array of examples"):
+            loose.monte_carlo(net, x, key=key, num_draws=1)
+    with pytest.raises(TypeError, match="`x_2` must be an array"):
+        loose.monte_carlo(net, VECTORS, masked, key=key, num_draws=1)
+    with pytest.raises(TypeError, match="`build` makes the network .* got a Serial"):
+        loose.compare_widths(net, VECTORS, [8, 16], key=key)
+    with pytest.raises(TypeError, match="`x` must be an array .*got a list"):
+        loose.compare_widths(lambda m: inf.fc(1, m), [8, 16], VECTORS, key=key)
+    with pytest.raises(TypeError, match=r"`widths` must be whole .*shape \(2, 4\)"):
+        loose.compare_widths(lambda m: inf.fc(1, m), VECTORS, VECTORS, key=key)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_lists_are_no_examples(precision, no_type_checks):
+    with pytest.raises(TypeError, match="must be an array .*got a list") as raised:
+        loose.Dense(1).ntk(VECTORS.tolist(), precision=precision)
+    assert "1.0" not in str(raised.value)
 
 
 def test_examples_that_do_not_fit(no_type_checks):

@@ -28,6 +28,7 @@ from .covariance import Covariance, equal_positions, from_matrix, masked, to_mat
 from .flow import Batch, zero_outside
 from .layer import Layer
 from .signal import Need, Signal, Step
+from .weights import as_deviation
 
 _MECHANISMS = ("softmax", "identity", "abs", "relu")
 _FAR_BELOW = -1e30  # a logit that a softmax takes to zero, in float32 too
@@ -67,9 +68,12 @@ class GlobalSelfAttention(Layer):
     bias_std: float = 0.0
 
     def __post_init__(self):
-        """Refuse what is unknown."""
+        """Refuse what is unknown, or no deviation."""
         check_known("mechanism", self.mechanism, _MECHANISMS)
         check_known("scaling", self.scaling, ("linear", "root"))
+        for name in ("key_std", "query_std", "value_std", "output_std", "bias_std"):
+            value = as_deviation(name, getattr(self, name))
+            object.__setattr__(self, name, value)
 
     def output_shape(self, input_shape: tuple[int, ...]) -> tuple[int, ...]:
         """Shape of one output.

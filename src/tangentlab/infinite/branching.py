@@ -16,7 +16,7 @@ import jax.numpy as jnp
 from jaxtyping import Array
 
 from .._types import Params, PRNGKey
-from .combining import Serial, check_layers, through
+from .combining import Serial, check_layers, check_params, through
 from .covariance import Covariance, reduced
 from .flow import Batch
 from .joining import Join, Sum
@@ -77,6 +77,7 @@ class Parallel(Layer):
         Returns:
             What goes out.
         """
+        check_params(params, len(self.branches), "branches")
         pairs = zip(self.branches, params, strict=True)
         outputs = [branch.forward(each, batch) for branch, each in pairs]
         values = self.join.values([jnp.asarray(each.x) for each in outputs])

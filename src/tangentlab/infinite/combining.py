@@ -73,6 +73,7 @@ class Serial(Layer):
         Returns:
             What goes out.
         """
+        check_params(params, len(self.layers), "layers in a row")
         for layer, each in zip(self.layers, params, strict=True):
             batch = layer.forward(each, batch)
         return batch
@@ -176,6 +177,25 @@ def through(
         return None, None
     assert covariance is not None
     return layer.own(covariance, step)
+
+
+def check_params(params: Any, num: int, what: str) -> None:
+    """Raise unless there are parameters for each layer.
+
+    Args:
+        params: What was given.
+        num: How many layers there are.
+        what: What they are, for the message.
+
+    Raises:
+        ValueError: If there are more or fewer.
+    """
+    if not isinstance(params, tuple | list) or len(params) != num:
+        many = f" of {len(params)}" if isinstance(params, tuple | list | dict) else ""
+        raise ValueError(
+            f"`params` must hold those of {num} {what}, got a {type(params).__name__}"
+            f"{many}: pass what `init(key, input_shape)` of this network returns."
+        )
 
 
 def check_layers(what: str, layers: tuple[Any, ...]) -> None:

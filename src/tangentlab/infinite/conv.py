@@ -21,6 +21,7 @@ from .weights import WeightedLayer
 from .windows import (
     Axis,
     Padding,
+    as_window,
     check_window,
     make_axes,
     padded,
@@ -43,6 +44,12 @@ class Windowed(WeightedLayer):
     window: tuple[int, ...]
     strides: int | tuple[int, ...] = 1
     padding: Padding = "SAME"
+
+    def __post_init__(self):
+        """Refuse what has no meaning."""
+        super().__post_init__()
+        window = as_window(type(self).__name__, self.window, self.padding)
+        object.__setattr__(self, "window", window)
 
     def windows(self, input_shape: tuple[int, ...]) -> tuple[Axis, ...]:
         """The window along each axis.
@@ -108,7 +115,7 @@ class Windowed(WeightedLayer):
         """
         x = jnp.asarray(batch.x)
         windows = self.windows(x.shape[1:])
-        sums = convolve(x, params["weight"], windows)
+        sums = convolve(x, self.weight_of(params, x.shape[-1]), windows)
         outputs = self.scaled(sums, params, self.fan_in(x.shape[1:]))
         mask = None if batch.mask is None else jnp.asarray(batch.mask)
         batch = batch._replace(x=outputs, mask=strided_mask(mask, windows))

@@ -60,7 +60,9 @@ class Dense(WeightedLayer):
             What goes out.
         """
         x = jnp.asarray(batch.x)
-        outputs = self.scaled(x @ params["weight"], params, x.shape[-1])
+        outputs = self.scaled(
+            x @ self.weight_of(params, x.shape[-1]), params, x.shape[-1]
+        )
         return zero_outside(batch._replace(x=outputs))
 
     def propagate(self, covariance: Covariance, step: Step) -> Covariance:

@@ -7,7 +7,7 @@
 [3, 5]
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -43,10 +43,12 @@ def as_batch(name: str, x: Batch | AnyArray) -> Batch:
         The batch, with values 0 where a position is not there.
 
     Raises:
+        TypeError: If values are no array, such as lists.
         ValueError: If values are not real numbers along two axes at least, or mask or
             graph do not fit them.
     """
     batch = x if isinstance(x, Batch) else Batch(x)
+    check_array(name, batch.x)
     shape, dtype = jnp.shape(batch.x), jnp.result_type(batch.x)
     if len(shape) < 2 or not jnp.issubdtype(dtype, jnp.floating):
         raise ValueError(
@@ -68,6 +70,28 @@ def as_batch(name: str, x: Batch | AnyArray) -> Batch:
         for part in (batch.mask, batch.graph)
     ]
     return zero_outside(Batch(_values(batch.x), *made))
+
+
+def check_array(name: str, x: Any) -> None:
+    """Raise unless examples are an array.
+
+    Args:
+        name: Name of the argument, for messages.
+        x: What was given.
+
+    Raises:
+        TypeError: If it is anything else, such as lists, a `Batch` or a network.
+    """
+    if isinstance(x, Batch):
+        raise TypeError(
+            f"`{name}` must be an array of examples here, got a Batch: models of "
+            "finite networks take no masks and graphs; call `apply(params, batch)`."
+        )
+    if not (hasattr(x, "shape") and hasattr(x, "dtype")):
+        raise TypeError(
+            f"`{name}` must be an array of examples (n, *positions, channels), got a "
+            f"{type(x).__name__}: make one with `np.asarray(..., 'float32')`."
+        )
 
 
 def _values(x: AnyArray) -> AnyArray:

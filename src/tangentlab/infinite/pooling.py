@@ -19,6 +19,7 @@ from .signal import Need, Step
 from .windows import (
     Axis,
     Padding,
+    as_window,
     check_window,
     make_axes,
     per_axis,
@@ -40,6 +41,11 @@ class SumPool(LinearLayer):
     window: tuple[int, ...]
     strides: int | tuple[int, ...] = 1
     padding: Padding = "VALID"
+
+    def __post_init__(self):
+        """Refuse what has no meaning."""
+        window = as_window(type(self).__name__, self.window, self.padding)
+        object.__setattr__(self, "window", window)
 
     def windows(self, input_shape: tuple[int, ...]) -> tuple[Axis, ...]:
         """The window along each axis.

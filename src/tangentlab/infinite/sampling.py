@@ -8,6 +8,7 @@ from .._progress import progress_bar
 from .._types import AnyArray, PRNGKey
 from ..kernels import gram
 from .calls import Kernels
+from .flow import check_array
 from .layer import Layer
 
 
@@ -37,10 +38,13 @@ def monte_carlo(
         The mean of products of outputs, and of the tangent kernel.
 
     Raises:
+        TypeError: If examples are no arrays.
         ValueError: If nothing is to be drawn.
     """
     if num_draws < 1:
         raise ValueError(f"`num_draws` must be at least 1, got {num_draws}.")
+    for name, x in {"x_1": x_1, "x_2": x_1 if x_2 is None else x_2}.items():
+        check_array(name, x)
     batch_size("x_1", x_1)
     model = layer.model(tuple(x_1.shape[1:]))
     nngp = ntk = jnp.zeros(())

@@ -22,19 +22,49 @@ bias $1 / \sigma_b^2$ times.
 
 import math
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.core import Tracer
 from jaxtyping import Array
 
-from .._checks import check_known
-from .._types import PRNGKey
+from .._checks import check_known, is_whole
+from .._types import Params, PRNGKey
 from .covariance import Covariance, masked
 from .layer import LinearLayer
 from .signal import Need, Signal
 
 Parameterization = Literal["ntk", "standard"]
+
+
+def as_deviation(name: str, value: Any) -> float:
+    """A standard deviation as a float: layers are compared, and compiled once.
+
+    Args:
+        name: Of the argument, for the message.
+        value: A number, or an array without axes.
+
+    Returns:
+        The number.
+
+    Raises:
+        TypeError: If it is traced, as under `jax.grad`.
+        ValueError: If it is no number, negative or not finite.
+    """
+    if isinstance(value, Tracer):
+        raise TypeError(
+            f"`{name}` is traced, but kernels are compiled for each value of it: build "
+            "the layer outside `jax.jit`, `jax.grad` and `jax.vmap`, of a float."
+        )
+    is_number = np.ndim(value) == 0 and np.asarray(value).dtype.kind in "iuf"
+    if not (is_number and 0 <= value < math.inf):
+        raise ValueError(
+            f"`{name}` must be one finite number and not negative, got {value!r}: "
+            "write a float, such as 1.4."
+        )
+    return float(value)
 
 
 @dataclass(frozen=True)
@@ -64,17 +94,46 @@ class WeightedLayer(LinearLayer):
         """Refuse what has no meaning.
 
         Raises:
-            ValueError: For a width below 1, a negative deviation, or an unknown
-                parameterization.
+            TypeError: For a deviation that is traced.
+            ValueError: For a width that is no whole number from 1 on, a deviation that
+                is no number from 0 on, or an unknown parameterization.
         """
         check_known("parameterization", self.parameterization, ("ntk", "standard"))
+        if not is_whole(self.width) and self.width != math.inf:
+            raise ValueError(
+                f"`width` must be a whole number, such as 512, got {self.width!r}."
+            )
         if self.width < 1:
             raise ValueError(f"`width` must be at least 1, got {self.width}.")
-        if self.weight_std < 0 or (self.bias_std or 0) < 0 or self.fan_in_scale <= 0:
+        for name in ("weight_std", "bias_std", "fan_in_scale"):
+            value = getattr(self, name)
+            if name != "bias_std" or value is not None:
+                object.__setattr__(self, name, as_deviation(name, value))
+        if self.fan_in_scale == 0:
+            raise ValueError("`fan_in_scale` must be positive, got 0.")
+
+    def weight_of(self, params: Params, channels: int) -> Array:
+        """The weights, if they are those of this layer.
+
+        Args:
+            params: The parameters.
+            channels: Of the input.
+
+        Returns:
+            The weights, `(..., channels, width)`.
+
+        Raises:
+            ValueError: If parameters are of another layer, or of other inputs.
+        """
+        weight: Any = params.get("weight", 0.0) if isinstance(params, dict) else 0.0
+        shape = jnp.shape(weight)
+        if shape[-2:] != (channels, self.width):
             raise ValueError(
-                "`weight_std` and `bias_std` are standard deviations and must not be "
-                f"negative, and `fan_in_scale` must be positive: got {self!r}."
+                f"{type(self).__name__}({self.width}) takes {channels} channels here, "
+                f"which its parameters do not fit (weights of shape {shape}): pass "
+                "those of `init(key, input_shape)`, for inputs of this shape."
             )
+        return weight
 
     @property
     def has_bias(self) -> bool:

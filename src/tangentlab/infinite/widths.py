@@ -12,9 +12,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
+from .._checks import is_whole
 from .._progress import progress_bar
 from .._types import AnyArray, PRNGKey
 from ..kernels import gram
+from .flow import check_array
 from .layer import Layer
 
 _NORMAL = 1.96  # standard errors on either side of a 95 % interval
@@ -61,8 +63,21 @@ def compare_widths(
         Errors for each width, and the exponent of the width in them.
 
     Raises:
+        TypeError: If arguments are not what they should be, such as in another order.
         ValueError: If there are too few widths or draws to fit anything.
     """
+    if not callable(build):
+        raise TypeError(
+            "`build` makes the network of a given width, such as `lambda m: fc(2, m)`, "
+            f"got a {type(build).__name__}."
+        )
+    check_array("x", x)
+    if np.ndim(widths) != 1 or not all(map(is_whole, widths)):
+        raise TypeError(
+            "`widths` must be whole numbers, such as [64, 256], got a "
+            f"{type(widths).__name__} of shape {np.shape(widths)}: arguments are "
+            "`compare_widths(build, x, widths, ...)`."
+        )
     widths = tuple(int(width) for width in widths)
     if len(set(widths)) < 2 or num_draws < 2:
         raise ValueError(

@@ -8,14 +8,14 @@ what a stride leaves out is never added.
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 from jaxtyping import Array
 
-from .._checks import check_known
+from .._checks import check_known, is_whole
 from ..kernels.planning import backend
 from .covariance import settled
 
@@ -112,6 +112,30 @@ def make_axes(
         circular = padding == "CIRCULAR"
         axes.append(Axis(size, width, stride, step, low, high, 0, circular))
     return tuple(axes)
+
+
+def as_window(who: str, window: Any, padding: str) -> tuple[int, ...]:
+    """A window as a tuple, checked where the layer is made.
+
+    Args:
+        who: The layer, for the message.
+        window: One number for each axis of positions.
+        padding: See `Padding`.
+
+    Returns:
+        The window.
+
+    Raises:
+        ValueError: If the padding is unknown.
+        TypeError: If the window is one number, or not of numbers.
+    """
+    check_known("padding", padding, PADDINGS)
+    if not isinstance(window, tuple | list) or not all(map(is_whole, window)):
+        raise TypeError(
+            f"{who} needs a window with one number for each axis of positions, got "
+            f"{window!r}: write (3,) for sequences, (3, 3) for images."
+        )
+    return tuple(int(size) for size in window)
 
 
 def check_window(
