@@ -63,3 +63,14 @@ def test_it_can_be_a_part_of_another(on_accelerator):
     assert jax.eval_shape(matmul, A, B).shape == (2, 4)
     assert jax.jit(lambda A: 2 * matmul(A, B))(A).tolist() == [[6.0] * 4] * 2
     assert jax.grad(lambda A: matmul(A, B).sum())(A).tolist() == [[4.0] * 3] * 2
+
+
+def test_it_can_be_a_part_of_another_that_gives_it_known_values(on_accelerator):
+    """Inside a trace, what captured a tracer needs no traced argument to be traced."""
+
+    def scaled(s):
+        return compiled(lambda A: s * A)(jnp.ones(2)).sum()
+
+    assert jax.jit(scaled)(2.0) == 4
+    assert jax.grad(scaled)(2.0) == 2
+    assert jax.jit(jax.grad(scaled))(2.0) == 2

@@ -22,6 +22,7 @@ R = TypeVar("R")
 
 _Options = dict[str, Any]
 _NO_SEARCH: _Options = {"xla_gpu_enable_triton_gemm": False}
+_NESTED = "`compiler_options` can only be passed to top-level"
 _FIRST_FOUND: _Options = {**_NO_SEARCH, "xla_gpu_autotune_level": 0}
 
 
@@ -48,7 +49,12 @@ def compiled(
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves((args, kwargs))):
             return function(*args, **kwargs)
-        return program()(*args, **kwargs)
+        try:
+            return program()(*args, **kwargs)
+        except ValueError as error:
+            if _NESTED not in str(error):
+                raise
+            return function(*args, **kwargs)  # it captured a tracer, or is in a trace
 
     return call
 

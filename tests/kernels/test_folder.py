@@ -55,6 +55,15 @@ def test_jit_and_files_do_not_go_together(tmp_path):
     assert not (tmp_path / "s").exists()
 
 
+def test_captured_tracers_and_files_do_not_go_together(tmp_path):
+    def kernel(s):
+        apply = lambda p, x: s * dense_apply(p, x)  # noqa: E731
+        return tl.gram(apply, PARAMS, X, store=tmp_path / "s")
+
+    with pytest.raises(ValueError, match="outside of `jit`"):
+        jax.jit(kernel)(2.0)
+
+
 def test_a_disk_that_is_too_small_is_refused_before_any_work(tmp_path):
     free = shutil.disk_usage(tmp_path).free
     n = int(2 * (free / 4) ** 0.5)  # in float32, half of it: four times what is free

@@ -1,6 +1,7 @@
 """Under `jit`: the same sums, and those of 16-bit numbers in 32 bits."""
 
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -68,3 +69,50 @@ def test_a_network_of_data_alone_has_a_kernel_of_zeros_of_its_shape():
     assert full.shape == (4, 2, 4, 2) and not full.any()
     diagonal = tl.gram_diagonal(apply, params, x)
     assert diagonal.shape == (4,) and not diagonal.any()
+
+
+CAPTURED = np.array([0.5, -1.0, 2.0, 1.0, -0.3])
+KERNELS: dict[str, Any] = {
+    "gram": tl.gram,
+    "full": tl.gram_full,
+    "diagonal": tl.gram_diagonal,
+    "by parameter": lambda *a, **k: jax.tree.leaves(tl.gram_by_parameter(*a, **k)),
+    "product": partial(tl.kernel_product, x_2=None, v=CAPTURED),
+    "products": partial(tl.kernel_product, x_2=None, v=np.eye(5)),
+}
+
+
+def _scaled(kernel, s):
+    params = dense_params(jax.random.key(0), (3, 4, 2))
+    return kernel(dense_apply, params, X, scale=s)
+
+
+def _captured(kernel, s):
+    params = dense_params(jax.random.key(0), (3, 4, 2))
+    return kernel(lambda p, x: s * dense_apply(p, x) ** 2, params, X)
+
+
+def _captured_by_outputs(kernel, s):
+    params = dense_params(jax.random.key(0), (3, 4, 2))
+    return kernel(dense_apply, params, X, outputs=lambda logits: s * logits[:, 0])
+
+
+CASES = [
+    (name, made, power)
+    for made, power in [(_scaled, 1), (_captured, 2), (_captured_by_outputs, 2)]
+    for name in KERNELS
+    if (name, made) != ("full", _captured_by_outputs)
+]
+
+
+@pytest.mark.parametrize(("name", "made", "power"), CASES)
+def test_what_is_traced_besides_parameters_and_samples(name, made, power):
+    """Kernels grow by `s ** power`, so that derivatives are known."""
+    function = partial(made, KERNELS[name])
+    compare = partial(np.testing.assert_allclose, rtol=1e-10, atol=1e-10)
+    expected = function(2.0)
+    jax.tree.map(compare, jax.jit(function)(2.0), expected)
+    slope = jax.grad(lambda s: sum(K.sum() for K in jax.tree.leaves(function(s))))(2.0)
+    total = sum(K.sum() for K in jax.tree.leaves(expected))
+    compare(slope, power * total / 2.0)
+    jax.tree.map(compare, function(2.0), expected)

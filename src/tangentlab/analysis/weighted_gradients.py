@@ -73,7 +73,8 @@ def energies_by_leaf(
     with request.context():
         prepared = prepare(apply, params, x, None, request, full=False, apart=True)
         columns = columns_of(v, prepared.problem)
-        prepared = prepared._replace(traced=_is_traced(prepared, columns))
+        traced = prepared.traced or isinstance(columns, Tracer)
+        prepared = prepared._replace(traced=traced)
         trees = jax.tree.structure(params), jax.tree.structure(x)
         picked = prepared.network.differentiated
         maps = Maps(apply, request.outputs, *trees, picked)
@@ -86,13 +87,6 @@ def energies_by_leaf(
                 "does not exist there."
             )
         return _rows_of_leaves(job, found)
-
-
-def _is_traced(prepared: Prepared, columns: AnyArray) -> bool:
-    network = prepared.network
-    constants = network.source.program.constants.values()
-    known = (columns, *network.values.roots, *constants)
-    return prepared.traced or any(isinstance(value, Tracer) for value in known)
 
 
 def _job(prepared: Prepared, columns: AnyArray, maps: Maps, memory: int | None) -> _Job:

@@ -1,5 +1,6 @@
 """A request, understood: the network read, the form of each parameter chosen."""
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import jax
@@ -28,7 +29,8 @@ class Prepared(NamedTuple):
         problem: The size of the computation.
         x_1: Arrays of the examples along the rows.
         x_2: Arrays of the examples along the columns.
-        traced: Whether an argument is traced, so that values are not known.
+        traced: Whether values are not known: an argument is traced, a multiplier is,
+            or what the network or a function of its outputs captured.
     """
 
     network: Network
@@ -89,9 +91,8 @@ def prepare(
     )
     left = jax.tree.leaves(x_1)
     right = left if x_2 is None else jax.tree.leaves(x_2)
-    every = (*network.values.leaves, *left, *right)
-    tracing = any(isinstance(leaf, Tracer) for leaf in every)
-    return Prepared(network, features, problem, left, right, tracing)
+    traced = _is_traced(network, (*left, *right))
+    return Prepared(network, features, problem, left, right, traced)
 
 
 def job_of(prepared: Prepared, request: Request, *, later: bool = True) -> engine.Job:
@@ -130,6 +131,13 @@ def _check_alike(x_1: Inputs, x_2: Inputs) -> None:
             f"A sample of `x_2` must be like one of `x_1`, {samples[0]}, got "
             f"{samples[1]}: both go through the same network, so reshape or cast one."
         )
+
+
+def _is_traced(network: Network, samples: Iterable[AnyArray]) -> bool:
+    """Whether a value that the kernel depends on is not known."""
+    captured = network.source.program.constants.values()
+    every = (*network.values.leaves, *network.values.roots, *captured, *samples)
+    return any(isinstance(value, Tracer) for value in every)
 
 
 def _widest(network: Network) -> int:

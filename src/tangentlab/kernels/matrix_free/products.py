@@ -101,18 +101,12 @@ def kernel_product(
     with request.context():
         prepared = prepare(apply, params, x_1, x_2, request, full=full)
         columns = columns_of(v, prepared.problem)
-        prepared = prepared._replace(traced=_is_traced(prepared, columns))
+        traced = prepared.traced or isinstance(columns, Tracer)
+        prepared = prepared._replace(traced=traced)
         trees = jax.tree.structure(params), jax.tree.structure(x_1)
         maps = Maps(apply, kept, *trees, prepared.network.differentiated)
         product = _product(prepared, columns, maps, request)
         return jnp.asarray(product if v.ndim == columns.ndim else product[..., 0])
-
-
-def _is_traced(prepared: Prepared, columns: AnyArray) -> bool:
-    network = prepared.network
-    constants = network.source.program.constants.values()
-    known = (columns, *network.values.roots, *constants)
-    return prepared.traced or any(isinstance(value, Tracer) for value in known)
 
 
 class _Job(NamedTuple):

@@ -30,11 +30,8 @@ def check_store(folder: Path, arguments: PyTree) -> None:
         ValueError: If it holds something else, or arguments are traced.
         OSError: If it cannot be written to.
     """
-    if any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(arguments)):
-        raise ValueError(
-            "`store` writes files, which a traced function cannot do: call `tl.gram` "
-            "outside of `jit`, `vmap` and `grad`, or leave `store` out."
-        )
+    leaves = jax.tree.leaves(arguments)
+    check_values(traced=any(isinstance(leaf, Tracer) for leaf in leaves))
     try:
         if folder.exists() and not folder.is_dir():
             raise ValueError(f"`store` must be a folder, but {folder} is a file.")
@@ -56,6 +53,22 @@ def check_store(folder: Path, arguments: PyTree) -> None:
             f"`store` must be an empty or new folder, or one that `tl.gram` has begun, "
             f"but {folder} has no {NAME} and holds {', '.join(names[:3])}"
             f"{' and more' if len(names) > 3 else ''}."
+        )
+
+
+def check_values(*, traced: bool) -> None:
+    """Refuse what is traced: files hold values.
+
+    Args:
+        traced: Whether something is.
+
+    Raises:
+        ValueError: If so.
+    """
+    if traced:
+        raise ValueError(
+            "`store` writes files, which a traced function cannot do: call `tl.gram` "
+            "outside of `jit`, `vmap` and `grad`, or leave `store` out."
         )
 
 

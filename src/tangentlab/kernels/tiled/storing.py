@@ -20,6 +20,7 @@ from ..request import Request
 from ..results import check_block_finite
 from ..verifying import verify
 from .fingerprint import fingerprint
+from .folder import check_values
 from .manifest import Manifest
 from .producing import begin, fill_folder
 from .shared_features import SharedFeatures
@@ -125,7 +126,11 @@ def store_gram(prepared: Prepared, request: Request, folder: Path) -> TiledGram:
 
     Returns:
         The Gram matrix on disk.
+
+    Raises:
+        ValueError: If values are not known.
     """
+    check_values(traced=prepared.traced)
     remove_leftovers(folder)
     maker = GramMaker(prepared, request, folder)
     return fill_folder(maker, folder, progress=request.progress)
