@@ -36,7 +36,7 @@ def recurrent_with_many_steps(p, x):
     return recur(p, x.swapaxes(0, 1))[-1] @ p["v"]
 
 
-@network({"w": (3, 2), "a": (2,), "v": (2, 1)}, x=(70, 3))
+@network({"w": (3, 2), "a": (2,), "v": (2, 1)}, x=(150, 3))
 def many_steps_without_weights_inside(p, x):
     """The loop itself only adds up; its weights come before and after."""
     decay = jax.nn.sigmoid(p["a"])[None]
@@ -81,6 +81,33 @@ def long_short_term_memory(p, x):
     zeros = jnp.zeros((x.shape[0], 2), x.dtype)
     (hidden, _), _ = lax.scan(step, (zeros, zeros), x.swapaxes(0, 1))
     return hidden @ p["v"]
+
+
+GATED = {"w": (3, 6), "u": (2, 6), "v": (2, 1)}
+
+
+def gated(p, x):
+    """Read a batch of sequences by gated recurrent units; a body of many equations."""
+
+    def step(state, now):
+        new, left, r = jnp.split(jax.nn.sigmoid(now @ p["w"]), 3, axis=1)
+        keep, from_state, reset = jnp.split(jax.nn.sigmoid(state @ p["u"]), 3, axis=1)
+        seen = jnp.tanh(left + reset * r * from_state)
+        return keep * state + (1 - keep) * new * seen, None
+
+    start = jnp.zeros((x.shape[0], 2), x.dtype)
+    return lax.scan(step, start, x.swapaxes(0, 1))[0] @ p["v"]
+
+
+@network(GATED, x=(4, 3))
+def gated_recurrent_units(p, x):
+    return gated(p, x)
+
+
+@network(GATED, x=(30, 3))
+def gated_recurrent_units_with_many_equations(p, x):
+    """Fewer steps than other loops that are unrolled."""
+    return gated(p, x)
 
 
 @network({"w": (4, 3, 3), "b": (4, 3), "v": (3, 1)})

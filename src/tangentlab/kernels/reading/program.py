@@ -1,8 +1,8 @@
 """A network, traced on one example, as a flat list of equations.
 
-Calls are inlined and short loops unrolled, so that every place where a parameter meets
-data stands in the open. Each variable is known to depend on parameters, on data, on
-both or on neither.
+Calls are inlined and loops of few equations unrolled, so that every place where a
+parameter meets data stands in the open. Each variable is known to depend on parameters,
+on data, on both or on neither.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,7 +14,8 @@ import jax.numpy as jnp
 
 from ..._jaxprs import Body, Scan, as_scan, body_of, evaluator, inner_call, is_literal
 
-_LONGEST_UNROLLED = 64  # iterations; a longer loop stays one equation
+_MOST_UNROLLED = 300  # equations; a loop that gives more of them stays one equation
+_MOST_LAYERS = 64  # iterations of a loop over layers, whose structure saves more
 
 
 class Equation(NamedTuple):
@@ -96,6 +97,8 @@ class _Writer:
     equations: list[Equation] = field(default_factory=list)
     constants: dict[int, Any] = field(default_factory=dict)
     shapes: dict[int, jax.ShapeDtypeStruct] = field(default_factory=dict)
+    of_params: set[int] = field(default_factory=set)
+    of_data: set[int] = field(default_factory=set)
 
     def variable(self, like: Any) -> int:
         number = len(self.shapes)
@@ -112,6 +115,9 @@ class _Writer:
         outputs = [self.variable(shape) for shape in shapes]
         made = Equation(name, evaluate, tuple(inputs), tuple(outputs), params or {})
         self.equations.append(made)
+        for reached in (self.of_params, self.of_data):
+            if not reached.isdisjoint(inputs):
+                reached.update(outputs)
         return outputs
 
     def read(self, body: Body, arguments: Sequence[int]) -> list[int]:
@@ -132,11 +138,19 @@ class _Writer:
         inner, scan = inner_call(equation), as_scan(equation)
         if inner is not None:
             return self.read(inner, operands)
-        if scan is not None and scan.length <= _LONGEST_UNROLLED:
+        if scan is not None and self.is_worth_unrolling(scan, operands):
             return self.unroll(scan, operands)
         shapes = [variable.aval for variable in equation.outvars]
         name, params = equation.primitive.name, equation.params
         return self.emit(name, evaluator(equation), operands, shapes, params)
+
+    def is_worth_unrolling(self, scan: Scan, operands: list[int]) -> bool:
+        """Whether what structure saves is worth the time to compile all iterations."""
+        weights = self.of_params - self.of_data
+        layers = not weights.isdisjoint(operands[scan.num_constants + scan.num_carry :])
+        if layers and scan.length <= _MOST_LAYERS:
+            return True
+        return _num_unrolled(scan) <= _MOST_UNROLLED
 
     def unroll(self, scan: Scan, operands: list[int]) -> list[int]:
         split = scan.num_constants, scan.num_constants + scan.num_carry
@@ -182,16 +196,15 @@ def trace(
     body = body_of(jax.make_jaxpr(function)(list(leaves), list(example)))
     writer = _Writer()
     arguments = [writer.variable(variable.aval) for variable in body.inputs]
-    (output,) = writer.read(body, arguments)
     params, data = arguments[: len(leaves)], arguments[len(leaves) :]
-    of_params = _reached(writer.equations, params)
-    of_data = _reached(writer.equations, data)
-    if output not in of_data:  # a constant function still has a gradient
+    writer.of_params.update(params)
+    writer.of_data.update(data)
+    (output,) = writer.read(body, arguments)
+    if output not in writer.of_data:  # a constant function still has a gradient
         shape = writer.shapes[output]
         pair = [output, data[0]]
         (output,) = writer.emit("tie", lambda value, _: [value], pair, [shape])
-        of_data.add(output)
-        of_params.add(output)
+        writer.of_params.add(output)
     return Program(
         equations=_needed(writer.equations, output),
         constants=writer.constants,
@@ -199,17 +212,23 @@ def trace(
         inputs=tuple(data),
         output=output,
         shapes=writer.shapes,
-        of_params=frozenset(of_params),
-        of_data=frozenset(of_data),
+        of_params=frozenset(writer.of_params),
+        of_data=frozenset(writer.of_data),
     )
 
 
-def _reached(equations: Sequence[Equation], start: Sequence[int]) -> set[int]:
-    reached = set(start)
-    for equation in equations:
-        if reached.intersection(equation.inputs):
-            reached.update(equation.outputs)
-    return reached
+def _num_unrolled(scan: Scan) -> int:
+    """Equations that a loop gives: slices are taken, and the body is written down."""
+    slices = len(scan.body.inputs) - scan.num_constants - scan.num_carry
+    return scan.length * (slices + sum(map(_num_equations, scan.body.equations)))
+
+
+def _num_equations(equation: Any) -> int:
+    inner, scan = inner_call(equation), as_scan(equation)
+    if inner is not None:
+        return sum(map(_num_equations, inner.equations))
+    unrolled = 1 if scan is None else _num_unrolled(scan)
+    return unrolled if unrolled <= _MOST_UNROLLED else 1
 
 
 def _needed(equations: Sequence[Equation], output: int) -> tuple[Equation, ...]:
