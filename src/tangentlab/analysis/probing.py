@@ -30,6 +30,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .._checks import check_known
+from .._keys import AnyKey, as_key
 from .._types import AnyArray, PRNGKey
 from ..spectra.checking import check_product
 from .targets import check_targets
@@ -85,7 +86,7 @@ def probe_kernel(
     n: int,
     num: int,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     method: Method = "hutch++",
     targets: Float[AnyArray, "n ..."] | None = None,
     centered: bool = False,
@@ -113,6 +114,7 @@ def probe_kernel(
     Raises:
         ValueError: If there are too few products, or the method is unknown.
     """
+    key = as_key(key)
     check_known("method", method, get_args(Method))
     if num < _LEAST[method]:
         raise ValueError(
@@ -136,7 +138,7 @@ def probe_distance(
     n: int,
     num: int,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     centered: bool = False,
 ) -> ProbedDistance:
     r"""Estimate the cosine distance between two kernels that are known by products.
@@ -158,6 +160,7 @@ def probe_distance(
     Raises:
         ValueError: If there are fewer than two probes.
     """
+    key = as_key(key)
     if num < 2:
         raise ValueError(f"An error takes at least 2 probes, got num={num}.")
     Z = _signs(key, n, num)

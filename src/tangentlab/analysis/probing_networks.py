@@ -16,7 +16,8 @@ import numpy as np
 from jaxtyping import Float, PyTree
 
 from .._checks import batch_size
-from .._types import AnyArray, Apply, Inputs, Params, PRNGKey
+from .._keys import AnyKey
+from .._types import AnyArray, Apply, Inputs, Params
 from ..kernels import kernel_product
 from ..kernels.request import Outputs, Precision
 from .probing import (
@@ -34,7 +35,7 @@ def probe_kernel_of(
     x: Inputs,
     num: int,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     method: Method = "hutch++",
     targets: Float[AnyArray, "n ..."] | None = None,
     centered: bool = False,
@@ -94,7 +95,7 @@ def probe_distance_of(
     x: Inputs,
     num: int,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     centered: bool = False,
     outputs: Outputs = "mean",
     trainable: PyTree | None = None,

@@ -6,12 +6,13 @@ import jax
 import numpy as np
 from jaxtyping import Int
 
+from .._keys import AnyKey, as_key
 from .._types import PRNGKey
 from .dataset import Dataset
 
 
 def subset(
-    dataset: Dataset, num_train: int, *, num_test: int | None = None, key: PRNGKey
+    dataset: Dataset, num_train: int, *, num_test: int | None = None, key: AnyKey
 ) -> Dataset:
     """Take a stratified part of the training split, and the same test split always.
 
@@ -41,8 +42,10 @@ def subset(
         The kept samples in their original order.
 
     Raises:
-        ValueError: If there are fewer samples than asked for, or no test split.
+        ValueError: If there are fewer samples than asked for, or no test split, or
+            `key` is no random key.
     """
+    key = as_key(key)
     num_test = dataset.num_test if num_test is None else num_test
     if not 1 <= num_train <= dataset.num_train:
         raise ValueError(

@@ -4,8 +4,9 @@ import jax
 import jax.numpy as jnp
 
 from .._checks import batch_size
+from .._keys import AnyKey, as_key
 from .._progress import progress_bar
-from .._types import AnyArray, PRNGKey
+from .._types import AnyArray
 from ..kernels import gram
 from .calls import Kernels
 from .flow import check_array
@@ -17,7 +18,7 @@ def monte_carlo(
     x_1: AnyArray,
     x_2: AnyArray | None = None,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     num_draws: int,
     progress: bool = False,
 ) -> Kernels:
@@ -39,7 +40,7 @@ def monte_carlo(
 
     Raises:
         TypeError: If examples are no arrays.
-        ValueError: If nothing is to be drawn.
+        ValueError: If nothing is to be drawn, or `key` is no random key.
     """
     if num_draws < 1:
         raise ValueError(f"`num_draws` must be at least 1, got {num_draws}.")
@@ -50,7 +51,7 @@ def monte_carlo(
     nngp = ntk = jnp.zeros(())
     title = "Finite networks"
     with progress_bar(title, num_draws, show=progress, unit="draws") as advance:
-        for each in jax.random.split(key, num_draws):
+        for each in jax.random.split(as_key(key), num_draws):
             params = model.init(each)
             f_1 = model.apply(params, jnp.asarray(x_1))
             f_2 = f_1 if x_2 is None else model.apply(params, jnp.asarray(x_2))

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from .._checks import batch_size
-from .._types import Apply, Inputs, Params, PRNGKey
+from .._keys import AnyKey, as_key
+from .._types import Apply, Inputs, Params
 from ..models import linearize
 from .checking import check_at_least, check_not_negative
 from .vectors import flatten, unit
@@ -36,7 +37,7 @@ def search_gap(
     x: Inputs,
     radius: float | int,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     num_starts: int = 8,
     num_steps: int = 100,
 ) -> GapSearch:
@@ -66,6 +67,7 @@ def search_gap(
         What it tries to break: Telgarsky, "Deep learning theory lecture notes", section
         4, in the UBC lecture (CPSC 532S, March 2022).
     """
+    key = as_key(key)
     check_not_negative("radius", radius)
     check_at_least("num_starts", num_starts, 1)
     check_at_least("num_steps", num_steps, 1)

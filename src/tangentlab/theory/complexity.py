@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from .._checks import check_square
+from .._keys import AnyKey, as_key
 from .._linalg import HIGHEST
 from .._types import AnyArray, PRNGKey
 from .checking import (
@@ -34,7 +35,7 @@ def rademacher_complexity(
     H: Float[AnyArray, "n n"],
     radius: float | int,
     *,
-    key: PRNGKey,
+    key: AnyKey,
     num_draws: int = 1000,
 ) -> MeanEstimate:
     r"""Empirical Rademacher complexity of a ball of linear models.
@@ -62,6 +63,7 @@ def rademacher_complexity(
         The CentraleSupelec lecture (class 5, January 2025); Bartlett and Mendelson,
         "Rademacher and Gaussian complexities", JMLR 2002.
     """
+    key = as_key(key)
     check_square("H", H)
     check_finite("H", H)
     check_not_negative("radius", radius)

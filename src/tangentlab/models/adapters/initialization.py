@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 from jax.core import Tracer
 
+from ..._keys import as_key
 from ..._types import Params, PRNGKey
 
 
@@ -26,6 +27,7 @@ def compile_init(init: Callable[[PRNGKey], Params]) -> Callable[[PRNGKey], Param
     compiled = jax.jit(init, compiler_options=options)
 
     def run(key):
+        as_key(key)
         # JAX accepts compiler options at the top level only, and inside a trace every
         # new array is a tracer.
         nested = isinstance(key, Tracer) or isinstance(jnp.zeros(()), Tracer)
