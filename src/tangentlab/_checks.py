@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol, runtime_checkable
 
 import jax
+import numpy as np
 
 from ._types import Inputs
 
@@ -115,9 +116,12 @@ def batch_size(name: str, x: Inputs) -> int:
         The number of samples, at least 1.
 
     Raises:
-        ValueError: If there are no arrays, no samples, or leaves of unequal length.
+        ValueError: If there are no arrays, or of numbers JAX does not have, no samples,
+            or leaves of unequal length.
     """
-    shapes = [jax.numpy.shape(leaf) for leaf in jax.tree.leaves(x)]
+    leaves = jax.tree.leaves(x)
+    _check_arrays(name, leaves)
+    shapes = [jax.numpy.shape(leaf) for leaf in leaves]
     if not shapes:
         raise ValueError(f"`{name}` holds no array: pass samples along a leading axis.")
     lengths = {shape[:1] for shape in shapes}
@@ -132,6 +136,29 @@ def batch_size(name: str, x: Inputs) -> int:
             f"`{name}` is empty: got shapes {', '.join(map(str, shapes))}."
         )
     return n
+
+
+def _check_arrays(name: str, leaves: list[Any]) -> None:
+    """Refuse numbers in the place of arrays, and arrays that JAX does not take."""
+    if leaves and all(isinstance(leaf, bool | int | float | str) for leaf in leaves):
+        raise ValueError(
+            f"`{name}` holds {type(leaves[0]).__name__} in the place of arrays, as a "
+            f"list does: pass `np.asarray({name})`."
+        )
+    for leaf in leaves:
+        if not isinstance(leaf, np.ndarray):
+            continue
+        if leaf.dtype.hasobject or leaf.dtype.kind in "SUmM":
+            raise ValueError(
+                f"`{name}` holds an array of dtype {leaf.dtype}: make it one of "
+                f"numbers, as in `{name}.astype(np.float32)`."
+            )
+        if not leaf.dtype.isnative:
+            raise ValueError(
+                f"`{name}` holds an array of dtype {leaf.dtype.str!r}, whose bytes are "
+                f"in another order than this machine's: pass `{name}.astype("
+                f"{name}.dtype.newbyteorder('='))`."
+            )
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -1,5 +1,7 @@
 """Distances and alignments between kernels are their dense formulas, and invariant."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -174,3 +176,16 @@ def test_messages(no_type_checks):
         kernel_velocity([np.eye(2), np.eye(2)], [0])
     with pytest.raises(ValueError, match="must increase"):
         kernel_velocity([np.eye(2), np.eye(2)], [1, 1])
+
+
+def test_nested_lists_are_matrices(no_type_checks):
+    K: Any = [[2.0, 0.0], [0.0, 1.0]]
+    L: Any = [[1.0, 0.0], [0.0, 3.0]]
+    y: Any = [1.0, -1.0]
+    by_name: Any = {"w": np.eye(2)}
+    for function in (tl.kernel_distance, tl.analysis.cka):
+        assert function(K, L) == function(np.array(K), np.array(L))
+    expected = tl.analysis.centered_alignment(np.array(K), np.array(y))
+    assert tl.analysis.centered_alignment(K, y) == expected
+    with pytest.raises(ValueError, match="`K` must be a square Gram matrix"):
+        tl.kernel_distance(by_name, np.eye(2))

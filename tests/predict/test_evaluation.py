@@ -1,3 +1,4 @@
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -86,3 +87,12 @@ def test_a_start_of_another_shape_raises(no_type_checks):
     found = predict.ridgeless(p.K, p.y, f_0=p.f_0)
     with pytest.raises(ValueError, match=r"`f_0` must be shaped like .* \(5,\)"):
         predict.evaluate(found, p.K_test, p.f_0)
+
+
+def test_values_have_to_be_known(no_type_checks):
+    solution = tl.predict.ridgeless(np.eye(2), np.array([1.0, 3.0]))
+    kernels = [lambda K: K, lambda K: lambda V: K @ V]
+    for made in kernels:
+        evaluate = lambda K, made=made: tl.predict.evaluate(solution, made(K))  # noqa: E731
+        with pytest.raises(TypeError, match="cannot be traced: call them outside"):
+            jax.jit(evaluate)(np.eye(2))

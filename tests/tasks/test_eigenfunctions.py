@@ -1,3 +1,5 @@
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -188,3 +190,18 @@ def test_extension_of_an_eigenfunction_that_is_rounding_raises():
         spectrum = tl.spectrum(np.diag([3.0, 2.0, 1.0, 0.0]))
     with pytest.raises(ValueError, match="Eigenfunction 3 has the eigenvalue 0, which"):
         tl.tasks.extended_eigenfunction(spectrum, 3, _dataset(), np.ones((2, 4)))
+
+
+def test_arguments_of_other_kinds_are_named(no_type_checks):
+    x: Any = np.eye(4)
+    dataset: Any = tl.data.from_arrays(x, np.array([0, 1, 0, 1]), num_train=3)
+    spectrum: Any = tl.spectrum(x)
+    one: Any = 1
+    with pytest.raises(
+        TypeError, match=r"`spectrum` must be .*got ndarray.*spectrum\("
+    ):
+        tl.tasks.eigenfunction(x, one, dataset)
+    with pytest.raises(TypeError, match=r"`spectrum` must be .*, got \w*Dataset"):
+        tl.tasks.eigenfunction(dataset, spectrum, one)
+    with pytest.raises(TypeError, match=r"`dataset` must be .*, got int"):
+        tl.tasks.eigenfunction(spectrum, dataset, one)

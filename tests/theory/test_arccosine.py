@@ -165,3 +165,9 @@ def test_other_degrees_and_depths_are_refused():
         theory.deep_relu_kernels(x, depth=-1)
     with pytest.raises(ValueError, match="`cosine` must be strictly between -1 and 1"):
         theory.relu_expectation(1.0, 1)
+
+
+@pytest.mark.parametrize("x", [np.ones(3), np.ones((2, 3, 4))])
+def test_inputs_are_rows(x, no_type_checks):
+    with pytest.raises(ValueError, match=r"must hold inputs as rows, \(n, d\), got"):
+        theory.first_layer_kernel(x)

@@ -1,5 +1,6 @@
 import dataclasses
 import json
+from typing import Any
 
 import jax
 import jax.flatten_util
@@ -133,3 +134,14 @@ def test_each_optimizer_has_its_own_default_rate():
     assert tl.Recipe(optimizer="adam", learning_rate=0.2).largest_rate == 0.2
     sgd = tl.Recipe(epochs=2, batch_size=2)
     assert dataclasses.replace(sgd, optimizer="adam").rate(0, 2) == 1e-3
+
+
+def test_a_dictionary_is_no_recipe(no_type_checks):
+    task = tl.Task(np.eye(4), np.array([0.0, 1.0, 1.0, 0.0]), num_train=3)
+    options: Any = {"epochs": 1, "batch_size": 3}
+    message = r"`recipe` must be a `Recipe`, got dict: pass `tl.Recipe\(\*\*recipe\)`"
+    key = jax.random.key(0)
+    with pytest.raises(TypeError, match=message):
+        tl.train(lambda w, x: x @ w, np.zeros((4, 1)), task, options, key=key)
+    with pytest.raises(TypeError, match=message):
+        tl.train_dual(np.eye(4), np.zeros(4), task, options, key=key)

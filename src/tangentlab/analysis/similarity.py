@@ -19,6 +19,7 @@ from jaxtyping import Float
 from .._checks import check_same_rows, check_square
 from .._types import AnyArray
 from ..kernels import TiledGram
+from ..spectra.checking import as_array
 from ..spectra.multiplying import multiply
 from .strips import Centered, inner_product, sum_over_strips
 from .targets import check_targets
@@ -48,7 +49,7 @@ def kernel_distance(K: Gram, L: Gram) -> Float[AnyArray, ""]:
         landscape geometry and the time evolution of the neural tangent kernel",
         NeurIPS 2020, arXiv:2010.15110.
     """
-    _check_pair(K, L)
+    K, L = _checked_pair(K, L)
     with np.errstate(divide="ignore", invalid="ignore"):
         a, b = (_over(1.0, inner_product(M, M) ** 0.5) for M in (K, L))
 
@@ -114,6 +115,7 @@ def centered_alignment(K: Gram, y: Float[AnyArray, "n ..."]) -> Float[AnyArray, 
         Baratin et al., "Implicit regularization via neural feature alignment", AISTATS
         2021, arXiv:2008.00938.
     """
+    K, y = as_array(K), as_array(y)
     check_square("K", K)
     check_same_rows("K", K, "y", y)
     columns = check_targets("y", y, K.shape[0])
@@ -150,7 +152,7 @@ def cka(K: Gram, L: Gram) -> Float[AnyArray, ""]:
         Kornblith et al., "Similarity of neural network representations revisited", ICML
         2019, arXiv:1905.00414.
     """
-    _check_pair(K, L)
+    K, L = _checked_pair(K, L)
     center_K, center_L = Centered(K), Centered(L)
 
     def products(rows: slice, A: Any, B: Any) -> Any:
@@ -180,7 +182,10 @@ def _scalar(value: Any) -> Any:
     return value if isinstance(value, Tracer) else np.asarray(value)
 
 
-def _check_pair(K: Any, L: Any) -> None:
+def _checked_pair(K: Any, L: Any) -> tuple[Any, Any]:
+    """Two Gram matrices on the same samples; nested lists become arrays."""
+    K, L = as_array(K), as_array(L)
     check_square("K", K)
     check_square("L", L)
     check_same_rows("K", K, "L", L)
+    return K, L

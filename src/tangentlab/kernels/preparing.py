@@ -70,9 +70,10 @@ def prepare(
         What a plan is made of.
     """
     request.check()
-    params, x_1, x_2 = (request.cast(tree) for tree in (params, x_1, x_2))
+    _check_leaves(params)
     n = batch_size("x_1", x_1)
     m = n if x_2 is None else batch_size("x_2", x_2)
+    params, x_1, x_2 = (request.cast(tree) for tree in (params, x_1, x_2))
     if not checked:
         check_apply(apply, params, x_1)
     _check_alike(x_1, x_1 if x_2 is None else x_2)
@@ -117,6 +118,17 @@ def job_of(prepared: Prepared, request: Request, *, later: bool = True) -> engin
         prepared.x_2,
         request.precision,
     )
+
+
+def _check_leaves(params: Params) -> None:
+    """Refuse what is no array among parameters, as functions in an equinox module."""
+    for path, leaf in jax.tree.leaves_with_path(params):
+        if not (hasattr(leaf, "dtype") or isinstance(leaf, int | float | complex)):
+            raise TypeError(
+                f"`params{jax.tree_util.keystr(path)}` is no array, got "
+                f"{type(leaf).__name__}: keep it out of `params`, in `apply`. For an "
+                "equinox module, `tl.models.from_equinox` makes both."
+            )
 
 
 def _check_alike(x_1: Inputs, x_2: Inputs) -> None:

@@ -5,9 +5,26 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
+from jax.core import Tracer
 from jaxtyping import Float
 
 from ..spectra.checking import as_array
+
+
+def check_values(*arguments: Any) -> None:
+    """Raise if a value is not known, as under `jit`.
+
+    Args:
+        arguments: Arrays, or anything else.
+
+    Raises:
+        TypeError: If one is traced.
+    """
+    if any(isinstance(argument, Tracer) for argument in arguments):
+        raise TypeError(
+            "Closed forms are computed on the host in float64 and cannot be traced: "
+            "call them outside `jax.jit`, `jax.grad` and `jax.vmap`."
+        )
 
 
 def check_targets(y: Any, name: str = "y") -> Float[np.ndarray, "..."]:

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..spectra.multiplying import multiply
-from .checking import check_rectangle, check_start
+from .checking import check_rectangle, check_start, check_values
 from .problem import TestOutputs, flat
 from .record import Solution
 
@@ -42,6 +42,7 @@ def evaluate(
         Predictions, (m,) or (m, c), after the axes of the solution's times.
 
     Raises:
+        TypeError: If an argument is traced, as under `jax.jit`.
         ValueError: If the kernel is of other training samples or holds NaN, or `f_0`
             is missing on one of both sides.
 
@@ -57,6 +58,7 @@ def evaluate(
             f"The solution was computed {one} `f_0`, but is evaluated {other} it: pass "
             "the network's outputs before training on both sides, or on none."
         )
+    check_values(K_test, f_0)
     made = _product(K_test, solution)
     start = check_start(f_0, made.shape[made.ndim - solution.num_axes :])
     return made if start is None else made + start
@@ -69,7 +71,9 @@ def _product(K_test: Any, solution: Solution) -> np.ndarray:
     first = range(len(times))
     rows = np.moveaxis(beta, first, range(-len(times), 0))  # (n, c, ...) or (n, k, ...)
     if callable(K_test):
-        made = np.asarray(K_test(rows.reshape(*side, -1)), np.float64)
+        product = K_test(rows.reshape(*side, -1))
+        check_values(product)
+        made = np.asarray(product, np.float64)
         _check_product(made, side)
         others = made.shape[: len(side)]
     else:

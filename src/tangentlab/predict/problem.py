@@ -12,14 +12,13 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from jax.core import Tracer
 from jaxtyping import Float
 
 from .._types import AnyArray
 from ..spectra import AccuracyWarning, Spectrum, spectrum
 from ..spectra.checking import as_array
 from ..spectra.multiplying import multiply, multiply_transposed
-from .checking import check_amount, check_start, check_targets
+from .checking import check_amount, check_start, check_targets, check_values
 from .record import Solution, assemble
 
 Kernel = Float[Any, "n n"] | Float[Any, "n c n c"] | Spectrum
@@ -110,11 +109,7 @@ def decompose(K: Kernel) -> Spectrum:
                 "`tl.predict.conjugate_gradients`, which needs products alone."
             )
         return K
-    if isinstance(K, Tracer):
-        raise TypeError(
-            "Closed forms are computed on the host in float64 and cannot be traced: "
-            "call them outside `jax.jit`, `jax.grad` and `jax.vmap`."
-        )
+    check_values(K)
     shape = tuple(as_array(K).shape)
     if len(shape) not in (2, 4) or shape[: len(shape) // 2] != shape[len(shape) // 2 :]:
         raise ValueError(

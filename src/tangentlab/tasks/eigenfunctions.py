@@ -13,6 +13,7 @@ Reference:
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -57,6 +58,7 @@ def eigenfunction(
     Raises:
         ValueError: If the spectrum is of other samples, or has no such eigenfunction.
     """
+    _check_kinds(spectrum, dataset)
     n = len(spectrum.eigenvectors)
     if n != len(dataset.x):
         raise ValueError(
@@ -104,6 +106,7 @@ def extended_eigenfunction(
             eigenfunction, or `tl.spectra.extend` refuses it: its eigenvalue is below
             the resolution.
     """
+    _check_kinds(spectrum, dataset)
     n = len(spectrum.eigenvectors)
     if n != dataset.num_train:
         raise ValueError(
@@ -123,6 +126,21 @@ def extended_eigenfunction(
     train = math.sqrt(n) * np.asarray(spectrum.eigenvectors[:, index], np.float64)
     phi = np.concatenate([train, test])
     return _task(phi, spectrum, index, dataset, regression, source)
+
+
+def _check_kinds(spectrum: Any, dataset: Any) -> None:
+    if not isinstance(spectrum, Spectrum):
+        raise TypeError(
+            f"`spectrum` must be a `Spectrum`, got {type(spectrum).__name__}: the "
+            "arguments are (spectrum, index, dataset), and `tl.spectrum(K)` makes one "
+            "of a Gram matrix."
+        )
+    if not isinstance(dataset, Dataset):
+        raise TypeError(
+            f"`dataset` must be a `Dataset`, got {type(dataset).__name__}: the "
+            "arguments are (spectrum, index, dataset), and "
+            "`tl.data.from_arrays(x, y)` makes one of arrays."
+        )
 
 
 def _check_index(spectrum: Spectrum, index: int) -> None:

@@ -257,6 +257,13 @@ def _cosines_and_norms(
     """Cosines between inputs (0 for a zero input), and products of their norms."""
     x_1 = jnp.asarray(x_1)
     x_2 = x_1 if x_2 is None else jnp.asarray(x_2)
+    for name, x in (("x_1", x_1), ("x_2", x_2)):
+        if x.ndim != 2:
+            fix = "add an axis, `x[None]` for one input" if x.ndim == 1 else "flatten"
+            raise ValueError(
+                f"`{name}` must hold inputs as rows, (n, d), got shape {x.shape}: "
+                f"{fix}{'' if x.ndim == 1 else ' them, `x.reshape(len(x), -1)`'}."
+            )
     sizes = [jnp.linalg.norm(x, axis=1, keepdims=True) for x in (x_1, x_2)]
     units = [
         x / jnp.where(size > 0, size, 1)

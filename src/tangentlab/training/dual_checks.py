@@ -13,7 +13,7 @@ from ..spectra.checking import finite_message
 from ..spectra.multiplying import diagonal
 from .dual_steps import Start
 from .gram_rows import GramLike, GramRows
-from .recipe import Recipe
+from .recipe import Recipe, check_is_recipe
 
 _SAMPLED = 32  # rows and columns by which a matrix is told from another
 _ROWS = 16  # of a matrix on disk that are compared with the same columns
@@ -31,6 +31,7 @@ def check_recipe(recipe: Recipe, origin: Any) -> None:
     Raises:
         ValueError: For Adam, or for weight decay without `origin`.
     """
+    check_is_recipe(recipe)
     if recipe.optimizer != "sgd":
         raise ValueError(
             f"{recipe.optimizer!r} depends on the coordinates of weight space, which a "

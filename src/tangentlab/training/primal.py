@@ -17,7 +17,7 @@ from .checkpoint import keep_runs_at_once, open_checkpoints
 from .groups import as_tasks, group_tasks
 from .known import always, compile_network, known
 from .program import make_program
-from .recipe import Recipe
+from .recipe import Recipe, check_is_recipe
 from .record import History
 from .row_products import for_many
 from .runs import (
@@ -103,6 +103,7 @@ def train(
         0.693
     """
     tasks, key = as_tasks(tasks), as_key(key)
+    check_is_recipe(recipe)
     recipe.steps_per_epoch(tasks[0].num_train)  # refuses before the long work
     params = jax.tree.map(jnp.asarray, params)
     kept = optimizer is None and isinstance(model, Model) and _is_hashable(model)

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import jax
 import jax.numpy as jnp
@@ -157,3 +157,19 @@ class Recipe:
         if self.optimizer == "adam":
             return optax.adam(rate, b1=self.momentum, nesterov=self.nesterov)
         return optax.sgd(rate, momentum=self.momentum, nesterov=self.nesterov)
+
+
+def check_is_recipe(recipe: Any) -> None:
+    """Raise unless it is a recipe.
+
+    Args:
+        recipe: What was passed for one.
+
+    Raises:
+        TypeError: If it is something else, such as a dictionary.
+    """
+    if not isinstance(recipe, Recipe):
+        fix = "tl.Recipe(**recipe)" if isinstance(recipe, dict) else "tl.Recipe()"
+        raise TypeError(
+            f"`recipe` must be a `Recipe`, got {type(recipe).__name__}: pass `{fix}`."
+        )

@@ -16,7 +16,7 @@ def columns_of(v: AnyArray, problem: Problem) -> AnyArray:
     """Check what a kernel is multiplied by.
 
     Args:
-        v: What was given: a vector, or vectors as columns.
+        v: What was given: a vector, or vectors as columns; a list becomes an array.
         problem: The size of the kernel.
 
     Returns:

@@ -106,7 +106,7 @@ def kernel_product(
         trees = jax.tree.structure(params), jax.tree.structure(x_1)
         maps = Maps(apply, kept, *trees, prepared.network.differentiated)
         product = _product(prepared, columns, maps, request)
-        return jnp.asarray(product if v.ndim == columns.ndim else product[..., 0])
+        return jnp.asarray(product if np.ndim(v) == columns.ndim else product[..., 0])
 
 
 class _Job(NamedTuple):
