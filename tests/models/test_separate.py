@@ -48,7 +48,7 @@ def test_a_network_that_mixes_is_refused_every_time(looked):
 
 def test_what_a_function_reads_may_change(looked):
     class Centered:
-        mean = 0.0
+        mean: float | None = 0.0
 
         def apply(self, w, x):
             return x @ w - (x.mean() if self.mean is None else self.mean)
