@@ -113,7 +113,9 @@ def gram(
             $J\,\mathrm{diag}(s)\,J^\top$ (layerwise learning rates, or another
             parameterization).
         precision: `"float64"` computes in float64 whatever the dtype of `params` and
-            `x`. The others keep the network's dtype, at full float32 precision where
+            `x`, and `apply` runs with 64-bit types: random numbers that it draws itself
+            are others then, so pass them to it, or draw them with an explicit dtype.
+            The others keep the network's dtype, at full float32 precision where
             it does not ask for less itself, and differ in the products on a GPU:
             `"float32"` is exact; `"high"` (three bfloat16 products) was seen to be off
             by 1e-5 to 4e-5 in relative Frobenius norm, `"fast"` (one) by 1e-4 to 8e-4.
@@ -293,8 +295,6 @@ def _gram(apply, params, x_1, x_2, request: Request, *, full: bool) -> Array:
 
 def _total(job: engine.Job) -> int:
     """Pairs of examples that a computation goes through, times passes."""
-    sizes = [
-        (rows.stop - rows.start) * (columns.stop - columns.start)
-        for rows, columns in engine.panel_pairs(job.problem, job.plan.panel)
-    ]
+    pairs = engine.panel_pairs(job.problem, job.plan.panel)
+    sizes = [(a.stop - a.start) * (b.stop - b.start) for a, b in pairs]
     return sum(sizes) * len(job.plan.passes)

@@ -28,6 +28,10 @@ def from_flax(
     there is one, becomes the state. Dropout layers are off, in training too, since
     `apply_train` takes no random key.
 
+    Whoever passes `module.apply` and all its `variables` to a kernel instead has the
+    statistics differentiated like parameters: leave them out there, with
+    `trainable={"params": True, "batch_stats": False}`.
+
     Args:
         module: A `flax.linen.Module` that maps a batch to (n, c).
         input_shape: Shape of one sample.
