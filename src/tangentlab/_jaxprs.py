@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Literal
+from jax.extend.core import Literal, jaxpr_as_fun
 
 
 def shape_of(like: Any, shape: tuple[int, ...]) -> jax.ShapeDtypeStruct:
@@ -72,6 +72,24 @@ def body_of(jaxpr: Any) -> Body:
     inner = getattr(jaxpr, "jaxpr", jaxpr)
     constants = dict(zip(inner.constvars, values, strict=True)) if values else {}
     return Body(inner.eqns, constants, inner.invars, inner.outvars)
+
+
+def evaluated(traced: Any) -> Callable[..., Any]:
+    """A traced function of one result, as a function of the same arguments.
+
+    Args:
+        traced: What `jax.make_jaxpr` returns.
+
+    Returns:
+        A function that takes them in any pytrees whose leaves are those of the trace.
+    """
+    flat = jaxpr_as_fun(traced)
+
+    def call(*args: Any) -> Any:
+        (result,) = flat(*jax.tree.leaves(args))
+        return result
+
+    return call
 
 
 def is_literal(atom: Any) -> bool:

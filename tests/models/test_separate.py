@@ -39,6 +39,13 @@ def test_a_network_is_looked_at_once_whatever_its_parameters(looked):
     assert len(looked) == 3
 
 
+def test_another_tree_of_the_same_parameters_is_the_same_network(looked):
+    check_apply(lambda w, x: jnp.tan(x @ w), W, X)
+    check_apply(lambda p, x: jnp.tan(x @ p["w"]), {"w": W, "none": {}}, X)
+    check_apply(lambda p, x: jnp.tan(x["images"] @ p[0]), (W,), {"images": X})
+    assert len(looked) == 1
+
+
 def test_a_network_that_mixes_is_refused_every_time(looked):
     for times in (1, 2):
         with pytest.raises(ValueError, match="mixes examples"):

@@ -22,6 +22,7 @@ from jaxtyping import Float64
 from .._checks import batch_size
 from .._compiling import compiled
 from .._hashing import closes_over_tracers
+from .._jaxprs import evaluated
 from .._types import AnyArray, Apply, Inputs, Params
 from . import separate
 from .mixing import append_rows, mixes, on_host, perturb, values_of
@@ -73,11 +74,11 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
         return
     program = separate.program_of(traced)
     remembered = separate.seen(program)
-    forward = remembered or compiled(_anew(apply), runs_once=True)
+    forward = remembered or compiled(evaluated(traced), runs_once=True)
     _check_finite(values_of(forward(params, rows))[: len(chosen)], chosen)
     if remembered:
         return
-    if mixes(apply, forward, params, rows):
+    if mixes(_anew(apply), forward, params, rows):
         raise ValueError(
             "`apply` mixes examples: its output for one row changes with the other "
             "rows of `x`, as batch normalization in training mode makes it do. A "

@@ -25,7 +25,7 @@ def mixes(apply: Apply, forward: Apply, params: Params, rows: Inputs) -> bool:
 
     Args:
         apply: The network.
-        forward: The same, compiled.
+        forward: The same for as many rows, compiled.
         params: Its parameters.
         rows: A few rows.
 
@@ -33,6 +33,7 @@ def mixes(apply: Apply, forward: Apply, params: Params, rows: Inputs) -> bool:
         True if one does. Where an output is not finite nothing is decided.
     """
     gradients = _row_gradients(apply, rows)
+    alone = compiled(apply, runs_once=True)
     for values in (params, _moved(params)):
         outputs = forward(values, rows)
         expected, eps = values_of(outputs), float(jnp.finfo(outputs.dtype).eps)
@@ -40,7 +41,7 @@ def mixes(apply: Apply, forward: Apply, params: Params, rows: Inputs) -> bool:
             if (
                 _gradient_crosses_rows(gradients, values, expected.shape)
                 or _value_crosses_rows(forward, values, rows, expected, eps)
-                or _value_needs_the_batch(forward, values, rows, expected, eps)
+                or _value_needs_the_batch(alone, values, rows, expected, eps)
             ):
                 return True
     return False
