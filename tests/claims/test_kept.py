@@ -39,11 +39,12 @@ def told(done: Verification) -> dict[str, dict]:
 @pytest.fixture
 def numbers(plan, tmp_path):
     """Numbers of three runs that differ, beside what was said of them."""
+    beside = toss("D1", model="lenet", mean=0.2, seed=3)._replace(beside=("resnet18",))
     plan(
-        toss("D1", model="lenet", mean=0.2, seed=3),
-        toss("D1", "D47", mean=0.05),
+        beside,
+        toss("D1", "D47", mean=0.05, seeds=4)._replace(least_seeds=4),
         toss("D2", data="dice", seeds=2, mean=-1.0)._replace(least_seeds=5),
-        networks=("mlp", "lenet"),
+        networks=("mlp", "lenet", "resnet18"),
     )
     done = verify("smoke", tmp_path / "there")
     write_numbers(done, tmp_path / "numbers")
@@ -62,14 +63,83 @@ def test_all_is_said_again(numbers, tmp_path):
 
 def test_runs_and_claims_can_be_chosen(numbers, tmp_path):
     folder, _ = numbers
-    assert [each.run.config.model for each in read_kept(folder, ["D1"])] == [
-        "lenet",
-        "mlp",
-    ]
-    (alone,) = read_kept(folder, ["D1"], ["lenet"])
-    assert alone.seeds == (3, 4, 5, 6, 7) and alone.reused and alone.path is None
+    models = [each.run.config.model for each in read_kept(folder, "smoke")]
+    assert models == ["lenet", "mlp", "mlp"]
     done = verify("smoke", tmp_path / "here", kept=folder, claims=["D2"])
     assert [each.name for each in done.runs] == ["MLP on dice"]
+
+
+def test_part_of_what_was_kept_confirms_nothing(numbers, tmp_path):
+    folder, _ = numbers
+    done = verify("smoke", tmp_path / "here", kept=folder, only=["lenet"])
+    (alone,) = done.runs
+    assert alone.seeds == (3, 4, 5, 6, 7) and alone.reused and alone.path is None
+    first = done.verdicts[0]
+    assert (first.standing, first.leaning) == ("inconclusive", "confirmed")
+    assert first.doubt == (
+        "confirmed for LeNet on coins; MLP on coins was left out by --only"
+    )
+    assert done.lacking == ()
+
+
+def test_what_was_planned_and_is_not_kept_was_not_measured(numbers, plan, tmp_path):
+    folder, _ = numbers
+    plan(
+        toss("D1", model="lenet", seeds=9),  # kept with other options
+        toss("D1", "D3", data="dice", mean=-1.0),
+        toss("D4", "D5", model="resnet18"),
+    )
+    done = verify("smoke", tmp_path / "here", kept=folder)
+    found = {each.entry.id: each for each in done.verdicts}
+    assert found["D1"].leaning == "confirmed"
+    assert found["D1"].doubt == (
+        "confirmed for LeNet on coins and MLP on coins; no numbers of MLP on dice are "
+        "kept"
+    )
+    assert [each.entry.id for each in done.lacking] == ["D3", "D4", "D5"]
+    assert found["D4"].reason == "no numbers of its runs are kept"
+    page = files_of(tmp_path / "here").page.read_text()
+    assert "since no numbers of its runs are kept: D3, D4, D5." in page
+    some = verify("smoke", tmp_path / "here", kept=folder, only=["mlp"])
+    assert [each.entry.id for each in some.lacking] == ["D3"]
+
+
+def test_an_initialization_counts_once(numbers, tmp_path):
+    folder, _ = numbers
+    path = folder / "toss-lenet-on-coins.jsonl"
+    first, *rest = path.read_text().splitlines()
+    for seeds, twice in ((range(8, 13), False), (range(7, 12), True)):
+        more = json.loads(first) | {"initializations": list(seeds)}
+        text = "\n".join([json.dumps(more), "", *rest])
+        (folder / "more.jsonl").write_text(text)
+        if twice:
+            with pytest.raises(ValueError, match=r"same run, with initialization 7, "):
+                read_kept(folder, "smoke")
+        else:
+            command = read_kept(folder, "smoke")[0].command
+            assert "--seed 8" in command and "--seeds" not in command
+
+
+def test_numbers_are_judged_at_their_own_scale(numbers, tmp_path):
+    folder, _ = numbers
+    with pytest.raises(ValueError, match="of the scale 'smoke', .* at 'laptop'"):
+        verify("laptop", tmp_path / "here", kept=folder)
+    assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.parametrize(
+    "options", [{"seeds": 9}, {"minutes": 0}, {"cluster": "local:1"}]
+)
+def test_options_of_runs_are_refused(options, numbers, tmp_path):
+    folder, _ = numbers
+    with pytest.raises(ValueError, match=f"{next(iter(options))} say how runs are"):
+        verify("smoke", tmp_path / "here", kept=folder, **options)
+
+
+@pytest.mark.parametrize("more", ["numbers=there", "draw=false"])
+def test_the_plain_command_performs_no_runs_of_what_is_kept(more, tmp_path):
+    with pytest.raises(ValueError, match="performs no runs: numbers= and draw=false"):
+        main([f"kept={tmp_path}", f"output={tmp_path / 'here'}", more])
 
 
 def test_the_plain_command_does_likewise(numbers, tmp_path, capsys):
@@ -116,7 +186,26 @@ def test_p_values_of_older_files_are_student_s(num):
     for side in (True, False):
         p = estimate.doubt(0.1, above=side)
         assert found.doubt(0.1, above=side) == pytest.approx(p, abs=2e-4)
-    assert not len(_finding(older, 1).estimate.replicates)  # nothing is decided by one
+
+
+@pytest.mark.parametrize("end", ["low", "high"])
+def test_older_files_of_one_seed_have_the_ends_of_a_bootstrap_alone(end):
+    estimate = bootstrap(mean, DRAWS)
+    value = getattr(estimate, end)
+    line = finding_json(Finding("gap", estimate, None, False, Threshold(value, True)))
+    older = {key: line[key] for key in ("name", "value", "low", "high", "verdict")}
+    older |= {"threshold": value, "above": True}
+    found = _finding(older, 1).estimate
+    p = found.doubt(value, above=end == "low")
+    assert p == pytest.approx(0.025, abs=2e-4)
+
+
+def head(**changes) -> str:
+    """The first line of a file."""
+    usual = {"scale": "smoke", "experiment": "toss", "name": "a", "claims": []}
+    return json.dumps(
+        {**usual, "config": {}, "least_seeds": 0, "beside": [], **changes}
+    )
 
 
 @pytest.mark.parametrize(
@@ -124,16 +213,15 @@ def test_p_values_of_older_files_are_student_s(num):
     [
         (None, r"no numbers of runs in .*: name a folder of \*\.jsonl"),
         ("[1, 2", "is not a file of JSON lines: "),
-        ("", "must have experiment, name, claims, config"),
+        ("", "must have scale, experiment, name, claims, config, least_seeds, beside"),
+        ("3", "its line 1 is no object"),
+        ("{}\n\nnull", "its line 3 is no object"),
         ('{"experiment": "toss"}', "does not begin with what was run"),
-        (
-            '{"experiment": "walk", "name": "a", "claims": [], "config": {}}',
-            "Unknown experiment 'walk'",
-        ),
-        (
-            '{"experiment": "toss", "name": "a", "claims": [], "config": {"a": 1}}',
-            r"toss\.jsonl: config has unknown keys \['a'\]",
-        ),
+        (head(experiment="walk"), r"toss\.jsonl is not .*Unknown experiment 'walk'"),
+        (head(config={"a": 1}), r"toss\.jsonl .* config has unknown keys \['a'\]"),
+        (head(config=3), r"toss\.jsonl is not as it was written"),
+        (head() + '\n{"claim": "D99"}', "Unknown claim 'D99'"),
+        (head() + '\n{"claim": "D1"}', r"toss\.jsonl .*'findings' is missing"),
     ],
 )
 def test_folders_that_hold_no_numbers_are_refused(text, message, plan, tmp_path):

@@ -112,6 +112,8 @@ def test_the_numbers_of_all_runs_are_small_text(plan, tmp_path):
     assert claims == ["D1", "D2", "D47"]
     rows = [line["row"]["value"] for line in lines if "row" in line]
     assert len(rows) == 5 and abs(sum(rows) / 5 - 3) < 0.3
+    each = [line["details"] for line in lines if "details" in line]
+    assert each == [{"number": n, "value": v} for n, v in enumerate(rows)]
     assert lines[-1] == {"metrics": {"resumed": False}}
     verdicts = json.loads(files[1].read_text())
     assert verdicts["claims"][0]["verdict"] == "confirmed"

@@ -83,7 +83,9 @@ def report(run):
     table = Table((Column("value", ".2f"),), tuple(Row((v,)) for v in values))
     sections = (Section("Tosses", "They lie around the mean.", {"tosses": figure}),)
     silent = run.config.trouble == "silent"
-    return Report("Tosses", "Fair.", sections, table, claims=() if silent else claims)
+    told = () if silent else claims
+    details = tuple({"number": n, "value": float(v)} for n, v in enumerate(values))
+    return Report("Tosses", "Fair.", sections, table, claims=told, details=details)
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,7 @@ def test_a_failed_run_ends_with_1_and_the_others_are_verified(plan, capsys):
     assert cli.main(["verify", "--no-progress", "--output", "here"]) == 1
     output = capsys.readouterr().out
     assert "FAILED, ValueError: The coin rolled <away>." in output
-    assert "D1 was planned and not measured: MLP on coins" in output
+    assert " planned and not measured: D1 (MLP on coins" in output
     assert "1 confirmed" in output
 
 

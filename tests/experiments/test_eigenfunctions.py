@@ -189,6 +189,19 @@ def test_report_is_rebuilt_from_the_folder_alone(outcome):
     assert grows.findings[6].name == "network, steps to a batch loss of 0.01"
 
 
+def test_what_both_models_answer_apart_is_among_the_details(outcome):
+    run, report = outcome.run, outcome.report
+    of_tasks = [each for each in report.details if "index" in each]
+    network, linearized = (
+        run.arrays(f"{name}-42")["test_outputs"] for name in ("network", "linearized")
+    )
+    apart = ((network > 0) != (linearized > 0)).mean(axis=1)
+    assert [each["disagreement"] for each in of_tasks] == apart.tolist()
+    assert [each["index"] for each in of_tasks] == [0, 3, 50]
+    (kept,) = (each for each in report.details if "overlap" in each)
+    assert kept["seed"] == 42 and 0.6 < kept["overlap"] < 0.9
+
+
 def test_table_has_a_row_for_each_task_and_flags_the_degenerate_one(outcome):
     table = outcome.report.console_table
     titles = [column.title for column in table.columns]

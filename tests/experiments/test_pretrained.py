@@ -110,6 +110,21 @@ def test_the_report_has_a_row_for_each_task_and_all_three_models(run):
     assert names == ["accuracy", "speed", "training"]
 
 
+def test_claims_can_be_judged_again_from_the_details(run):
+    report, found = EXPERIMENTS["pretrained"].report(run), read_results(run)
+    faster, overfits = (claim.findings[0].estimate.value for claim in report.claims)
+    used = [each for each in report.details if not each["degenerate"]]
+
+    def steps(each, model):
+        return min(each[f"{model}_steps_to_0.01"], found.num_steps)
+
+    ratios = [np.log(steps(e, "trained") / steps(e, "initial")) for e in used]
+    gaps = [each["trained_accuracy"] - each["initial_accuracy"] for each in used]
+    assert faster == pytest.approx(np.mean(ratios))
+    assert overfits == pytest.approx(np.mean(gaps))
+    assert all(each["network_as_network"] == 1 for each in used)
+
+
 @pytest.mark.slow
 def test_weight_space_gives_the_same(run, tmp_path):
     config = dataclasses.replace(TOY, indices=(8,), linearized_in="weights")

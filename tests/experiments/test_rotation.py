@@ -129,6 +129,19 @@ def test_the_report_ranks_the_learned_mode_among_its_neighbors(run):
     assert names == ["growth", "alignment"]
 
 
+def test_the_claim_can_be_judged_again_from_the_details(run):
+    report = EXPERIMENTS["rotation"].report(run)
+    assert [(each["seed"], each["index"]) for each in report.details] == [
+        (42, 6),
+        (42, 12),
+    ]
+    largest = max(each["exceeded_by_all"] for each in report.details)
+    (judged, *_) = report.claims[0].findings
+    assert judged.estimate.value == largest
+    growth = [each["growth_test"] for each in report.details]
+    assert growth == [row.cells[4] for row in report.console_table.rows]
+
+
 def test_an_interrupted_run_leaves_nothing_behind(run):
     names = {path.name for path in run.path.glob("*.npz")}
     assert names == {

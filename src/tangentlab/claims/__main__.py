@@ -26,7 +26,7 @@ from .running import compute
 from .scales import Scale
 from .tables import run_line, short_table
 from .verifying import verify
-from .writing import files_of
+from .writing import default_folder, files_of
 
 _OPTIONS = (
     "scale",
@@ -51,10 +51,14 @@ def main(words: Sequence[str]) -> int:
 
     Returns:
         Exit status: 0 if all that was planned, and all that was named, was measured.
+
+    Raises:
+        ValueError: If an option is unknown, or does not go with another.
     """
     given = _read(words)
     scale = cast(Scale, given.get("scale", "smoke"))
-    folder = Path(given.get("output") or f"runs/verify-{scale}")
+    kept = Path(given["kept"]) if "kept" in given else None
+    folder = Path(given.get("output") or default_folder(scale, kept))
     options: dict[str, Any] = {
         "claims": _words(given.get("claim", "")),
         "only": _words(given.get("only", "")),
@@ -64,7 +68,11 @@ def main(words: Sequence[str]) -> int:
         "processes": int(given.get("processes", 1)),
         "watch": _watch,
     }
-    kept = Path(given["kept"]) if "kept" in given else None
+    if kept and (given.get("draw") == "false" or "numbers" in given):
+        raise ValueError(
+            "kept= judges numbers that are there and performs no runs: numbers= and "
+            "draw=false are for runs."
+        )
     if given.get("draw", "true") == "false":
         computed = compute(scale, folder, **options)
         return int(any(each.path is None for each in computed))

@@ -1,14 +1,29 @@
 """Why a claim stays open although its numbers are clear: not enough was measured."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..analysis import Claim, left_open
 from ..experiments.stages.judging import fewer_seeds
 from .catalog import CATALOG
-from .entries import Entry
 from .naming import run_names, written
 from .records import Performed
 from .scales import Run
+
+
+class Plan(NamedTuple):
+    """The runs that a verdict takes.
+
+    Attributes:
+        runs: All of the scale, also those that were not asked for.
+        lost: Those of them that were performed elsewhere, or never, and of whose
+            numbers nothing was kept.
+        asked: Those of the lost ones that were asked for.
+    """
+
+    runs: Sequence[Run]
+    lost: Sequence[Run] = ()
+    asked: Sequence[Run] = ()
 
 
 def told_by(run: Performed, claim: Claim) -> Claim:
@@ -43,20 +58,18 @@ def by_numbers(run: Performed, claim: Claim) -> Claim:
     return claim.alone or claim if run.has_too_few_seeds else claim
 
 
-def doubt_of(
-    claim: Claim, entry: Entry, runs: Sequence[Performed], planned: Sequence[Run]
-) -> str:
+def doubt_of(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
     """What keeps a claim from the verdict of its numbers.
 
-    Nothing is decided by fewer initializations than a verdict takes, and nothing is
-    confirmed of networks that were not measured, or with too few of them, or by part of
-    the planned runs; one network for which it fails refutes it.
+    Nothing is decided by fewer initializations than a verdict takes, or by part of the
+    planned runs, with which its numbers would be judged together; nothing is confirmed
+    of networks that were not measured, or with too few of them. One network for which
+    it fails refutes it.
 
     Args:
         claim: What the runs say together.
-        entry: What is claimed.
         runs: The runs behind it.
-        planned: All runs of the scale, also those that were not asked for.
+        plan: The runs that there should be.
 
     Returns:
         The reason, with what its numbers alone would have it; empty if it is decided,
@@ -64,11 +77,9 @@ def doubt_of(
     """
     if claim.verdict == "inconclusive":
         return ""
-    told = [each for each in runs if each.claim(entry.id) is not None]
+    told = [each for each in runs if each.claim(claim.id) is not None]
     few = [each for each in told if each.has_too_few_seeds]
-    part = ""
-    if claim.verdict == "confirmed":
-        part = _part(entry, runs, planned)
+    part = _part(claim, runs, plan)
     if len(few) < len(told):
         return part
     return f"{_too_few(few)}; the numbers alone would have it {part or claim.verdict}"
@@ -80,25 +91,32 @@ def _too_few(few: Sequence[Performed]) -> str:
     return f"too few initializations of {names}, a verdict takes {least}"
 
 
-def _part(entry: Entry, runs: Sequence[Performed], planned: Sequence[Run]) -> str:
-    """What it was confirmed for, and what it was not; empty if it was for all."""
+def _part(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
+    """What it was decided for, and what not; empty if that is enough for a verdict."""
+    entry, confirmed = CATALOG[claim.id], claim.verdict == "confirmed"
     told = [each for each in runs if each.claim(entry.id) is not None]
     few = [each for each in told if each.has_too_few_seeds]
-    few = few if len(few) < len(told) else []
+    few = few if confirmed and len(few) < len(told) else []
     measured = [each.run for each in told if each not in few]
     chosen = [each.run for each in runs]
-    about = [run for run in planned if entry.id in run.claims]
+    about = [run for run in plan.runs if entry.id in run.claims]
     named = list(zip(about, run_names(about), strict=True))
-    left = [run for run in about if run not in chosen]
-    shown = (*measured, *left, *(each.run for each in few))
+    lost = [run for run in about if run in plan.lost]
+    left = [run for run in about if run not in (*chosen, *lost)]
+    shown = (*measured, *left, *lost, *(each.run for each in few))
     known = {network for run in shown for network in run.networks}
-    absent = [written(network) for network in entry.networks if network not in known]
-    if not left and not absent and not few:
+    missing = [written(network) for network in entry.networks if network not in known]
+    absent = missing if confirmed else []
+    if not left and not lost and not absent and not few:
         return ""
-    parts = [f"confirmed for {_listed([n for run, n in named if run in measured])}"]
+    names = [name for run, name in named if run in measured]
+    parts = [f"{claim.verdict} for {_listed(names)}"]
     if left:
         names = [name for run, name in named if run in left]
         parts.append(f"{_were(names)} left out by --only")
+    if lost:
+        names = [name for run, name in named if run in lost]
+        parts.append(f"no numbers of {_listed(names)} are kept")
     if absent:
         parts.append(f"{_were(absent)} not measured")
     if few:

@@ -1,50 +1,50 @@
 """Judging numbers that were kept, when the runs they are of are gone.
 
 `numbers.py` writes them. What runs of several days and machines said of one claim is
-joined from these files as it is from run folders.
+joined from these files as it is from run folders; what was planned beside them, and is
+in none of the files, was not measured.
 """
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import norm
 
 from .. import experiments
 from .._checks import check_known
 from ..analysis import Claim, Estimate, Finding, Threshold, exactly, over_draws
 from ..analysis.resampling import NUM
-from ..experiments.stages.judging import least_seeds
 from ..report.page import Report
 from ..report.tables import Column, Row, Table
 from ..store.config import from_json, to_json
 from .catalog import CATALOG
-from .choosing import fitting
 from .naming import run_command, run_seeds
 from .records import Performed
-from .scales import Run
+from .scales import Run, Scale
 
 Line = Mapping[str, Any]
 
-_HEAD = ("experiment", "name", "claims", "config")
+_HEAD = ("scale", "experiment", "name", "claims", "config", "least_seeds", "beside")
 
 
-def read_kept(
-    folder: Path, claims: Sequence[str], only: Sequence[str] | None = None
-) -> tuple[Performed, ...]:
+def read_kept(folder: Path, scale: Scale) -> tuple[Performed, ...]:
     """Read the numbers of runs.
 
     Args:
         folder: With a file of JSON lines for each run.
-        claims: Ids of claims: runs that measure one of them.
-        only: Experiments, networks and data sets, as in `choosing.chosen_runs`.
+        scale: That they are of.
 
     Returns:
         The runs, without figures, in the order of their files.
 
     Raises:
-        ValueError: If there is no such file, or one is not as `write_numbers` left it.
+        ValueError: If there is no such file, one is not as `write_numbers` left it or
+            is of another scale, or two of them hold the same initialization.
     """
     paths = sorted(folder.glob("*.jsonl"))
     if not paths:
@@ -52,17 +52,77 @@ def read_kept(
             f"There are no numbers of runs in {folder}: name a folder of *.jsonl files "
             "as `numbers=` of `python -m tangentlab.claims` writes them."
         )
-    read = {path.name: _lines(path) for path in paths}
-    all_runs = [_performed(lines, str(folder / name)) for name, lines in read.items()]
-    chosen = fitting([each.run for each in all_runs], claims, only)
-    return tuple(each for each in all_runs if any(each.run is run for run in chosen))
+    read = {path: _lines(path) for path in paths}
+    for path, (head, *_) in read.items():
+        if head["scale"] != scale:
+            raise ValueError(
+                f"{path} holds numbers of the scale {head['scale']!r}, and claims are "
+                f"to be judged at {scale!r}: name the scale of the numbers."
+            )
+    performed = {path: _performed(lines, path) for path, lines in read.items()}
+    for (path, one), (other_path, other) in combinations(performed.items(), 2):
+        if twice := _held_twice(one, other):
+            raise ValueError(
+                f"{path} and {other_path} are of the same run, with initialization "
+                f"{twice}, which would count twice: leave one of them out."
+            )
+    return tuple(performed.values())
+
+
+def not_kept(planned: Sequence[Run], runs: Sequence[Run]) -> list[Run]:
+    """What was planned and is not among the runs whose numbers were kept.
+
+    Args:
+        planned: All runs of a scale.
+        runs: Those whose numbers were kept; with other options than planned, perhaps,
+            and one in several parts.
+
+    Returns:
+        Planned runs, each with the claims that no run of the same experiment, network
+        and data set tells anything of.
+    """
+    left = []
+    for run in planned:
+        same = [other.claims for other in runs if _subject(other) == _subject(run)]
+        told = set().union(*same)
+        if claims := tuple(name for name in run.claims if name not in told):
+            left.append(run._replace(claims=claims))
+    return left
+
+
+def _subject(run: Run) -> tuple[str, Any, Any]:
+    model, data = (getattr(run.config, name, None) for name in ("model", "data"))
+    return run.experiment, model, data
+
+
+def _held_twice(one: Performed, other: Performed) -> str:
+    """An initialization that two files hold for one claim; empty if none is."""
+    if one.run.experiment != other.run.experiment or not (
+        set(one.run.claims) & set(other.run.claims)
+    ):
+        return ""
+    ways = (to_json(each.run.config) | {"seed": 0, "seeds": 0} for each in (one, other))
+    if len({json.dumps(way, sort_keys=True) for way in ways}) > 1:
+        return ""
+    return ", ".join(map(str, sorted(set(one.seeds) & set(other.seeds))))
 
 
 def _lines(path: Path) -> list[Line]:
-    try:
-        lines = [json.loads(text) for text in path.read_text("utf-8").splitlines()]
-    except ValueError as error:
-        raise ValueError(f"{path} is not a file of JSON lines: {error}.") from None
+    lines = []
+    for number, text in enumerate(path.read_text("utf-8").splitlines(), start=1):
+        if not text.strip():
+            continue
+        try:
+            line = json.loads(text)
+        except ValueError as error:
+            reason = f"its line {number} is none ({error})"
+            raise ValueError(f"{path} is not a file of JSON lines: {reason}.") from None
+        if not isinstance(line, dict):
+            raise ValueError(
+                f"{path} is not a file of JSON lines as `write_numbers` leaves it: its "
+                f"line {number} is no object."
+            )
+        lines.append(line)
     if not lines or not set(_HEAD) <= set(lines[0]):
         raise ValueError(
             f"{path} does not begin with what was run: its first line must have "
@@ -71,26 +131,41 @@ def _lines(path: Path) -> list[Line]:
     return lines
 
 
-def _performed(lines: list[Line], where: str) -> Performed:
+def _performed(lines: list[Line], path: Path) -> Performed:
+    try:
+        return _read(lines)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise ValueError(f"{path} is not as it was written: {what}") from error
+
+
+def _read(lines: list[Line]) -> Performed:
     head = lines[0]
     known = experiments.EXPERIMENTS
     check_known("experiment", head["experiment"], known)
     kind = known[head["experiment"]].config
     # Options that came later: nothing is judged by them, and names are told by others.
     given = {**to_json(kind()), **head["config"]}
-    config = from_json(kind, given, where=f"{where}: config")
-    least = least_seeds(config.model) if hasattr(config, "model") else 0
-    run = Run(head["experiment"], config, least_seeds=least)
-    seeds = tuple(head.get("initializations") or run_seeds(run))
+    run = Run(
+        head["experiment"],
+        from_json(kind, given, where="config"),
+        tuple(head["claims"]),
+        least_seeds=head["least_seeds"],
+        beside=tuple(head["beside"]),
+    )
+    seeds = run_seeds(run)
+    if parts := head.get("initializations"):  # each was a run of its own
+        seeds = tuple(parts)
+        config = dataclasses.replace(run.config, seed=seeds[0], seeds=len(seeds))
+        run = run._replace(config=config)
     claims = tuple(_claim(each, len(seeds)) for each in lines if "claim" in each)
-    run = run._replace(claims=tuple(head["claims"]))
     return Performed(
         run=run,
         name=head["name"],
         command=run_command(run),
         seeds=seeds,
         path=None,
-        seconds=float(np.max(head.get("wall_seconds", 0.0))),
+        seconds=float(np.sum(head.get("wall_seconds", 0.0))),
         reused=True,
         report=Report(
             title=head["name"],
@@ -111,6 +186,7 @@ def _origin(head: Line) -> str:
 
 
 def _claim(line: Line, num_seeds: int) -> Claim:
+    check_known("claim", line["claim"], CATALOG)
     entry = CATALOG[line["claim"]]
     made = Claim(
         entry.id,
@@ -150,12 +226,15 @@ def _replicates(
         return _with_p_values(line["p"], threshold)
     if estimate.low == estimate.high:
         return exactly(estimate.value).replicates
+    # Older files have the ends alone: of Student's interval over several seeds, of a
+    # bootstrap over the tasks of one.
     if num_seeds < 2:
-        return np.empty(0)
-    # Student's interval, of which older files have the ends alone.
-    unit = over_draws([*([0.0] * (num_seeds - 1)), 1.0])
-    scaled = (unit.replicates - unit.value) / (unit.high - unit.value)
-    return estimate.value + scaled * (estimate.high - estimate.value)
+        scaled = norm.ppf((np.arange(NUM) + 0.5) / NUM) / norm.ppf(0.975)
+    else:
+        unit = over_draws([*([0.0] * (num_seeds - 1)), 1.0])
+        scaled = (unit.replicates - unit.value) / (unit.high - unit.value)
+    sides = estimate.value - estimate.low, estimate.high - estimate.value
+    return estimate.value + scaled * np.where(scaled < 0, *sides)
 
 
 def _with_p_values(p: list[float | None], threshold: Threshold) -> np.ndarray:

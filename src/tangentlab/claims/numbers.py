@@ -11,6 +11,7 @@ from ..store.config import to_json
 from ..store.files import open_aside
 from .doubting import told_by
 from .records import Performed, Verification
+from .scales import Scale
 from .tables import finding_json, verification_json
 
 VERDICTS = "verdicts.json"
@@ -21,7 +22,8 @@ def write_numbers(verification: Verification, folder: Path) -> tuple[Path, ...]:
     """Write a file of JSON lines for each run that was drawn, and the verdicts.
 
     The first line of a run's file says what was run, where and when; then come its
-    claims, the rows of its table and its metrics.
+    claims, the rows of its table, the numbers of each initialization and task that
+    claims were judged by, and its metrics.
 
     Args:
         verification: What was verified.
@@ -32,7 +34,10 @@ def write_numbers(verification: Verification, folder: Path) -> tuple[Path, ...]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     runs = [each for each in verification.runs if each.report is not None]
-    lines = {folder / f"{_slug(each)}.jsonl": list(_lines(each)) for each in runs}
+    lines = {
+        folder / f"{_slug(each)}.jsonl": list(_lines(each, verification.scale))
+        for each in runs
+    }
     lines[folder / VERDICTS] = [verification_json(verification)]
     for path, values in lines.items():
         texts = [json.dumps(value, ensure_ascii=False) for value in values]
@@ -41,13 +46,16 @@ def write_numbers(verification: Verification, folder: Path) -> tuple[Path, ...]:
     return tuple(lines)
 
 
-def _lines(each: Performed) -> Iterator[dict[str, Any]]:
+def _lines(each: Performed, scale: Scale) -> Iterator[dict[str, Any]]:
     assert each.path is not None and each.report is not None
     run = store.open_run(each.path, {each.run.experiment: type(each.run.config)})
     yield {
+        "scale": scale,
         "experiment": run.experiment,
         "name": each.name,
         "claims": list(each.run.claims),
+        "least_seeds": each.run.least_seeds,
+        "beside": list(each.run.beside),
         "config": to_json(run.config),
         **{name: run.manifest[name] for name in _FACTS if name in run.manifest},
     }
@@ -69,6 +77,8 @@ def _lines(each: Performed) -> Iterator[dict[str, Any]]:
     titles = [column.title for column in table.columns]
     for row in table.rows:
         yield {"row": dict(zip(titles, map(_plain, row.cells), strict=True))}
+    for record in each.report.details:
+        yield {"details": {name: _plain(value) for name, value in record.items()}}
     for metrics in run.metrics():
         yield {"metrics": metrics}
 

@@ -116,7 +116,8 @@ def _missed(verification: Verification) -> str:
     causes: dict[str, list[str]] = {}
     for each in verification.missed:
         name = each.entry.id
-        for cause in dict.fromkeys(_cause(run, name) for run in each.runs):
+        found = [_cause(run, name) for run in each.runs] or [each.reason]
+        for cause in dict.fromkeys(found):
             causes.setdefault(cause, []).append(name)
     return "".join(
         f" Planned but not measured, since {cause}: {', '.join(names)}."

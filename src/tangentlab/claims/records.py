@@ -83,6 +83,7 @@ class Verified(NamedTuple):
             are not, one by one; empty if it is not.
         leaning: What its numbers say, where too little was measured for a verdict: not
             all networks, or with too few initializations.
+        expected: Nothing was measured of it, and should have been.
     """
 
     entry: Entry
@@ -92,6 +93,7 @@ class Verified(NamedTuple):
     runs: tuple[Performed, ...]
     doubt: str = ""
     leaning: Literal["confirmed", "refuted"] | None = None
+    expected: bool = False
 
     @property
     def criterion(self) -> str:
@@ -168,7 +170,7 @@ class Verification:
         return tuple(
             each
             for each in self.verdicts
-            if each.runs and each.standing == "not measured"
+            if each.standing == "not measured" and (each.runs or each.expected)
         )
 
     @property
@@ -178,7 +180,7 @@ class Verification:
             each
             for each in self.verdicts
             if each.standing == "not measured"
-            and (each.runs or each.entry.id in self.named)
+            and (each.runs or each.expected or each.entry.id in self.named)
         )
 
     @property

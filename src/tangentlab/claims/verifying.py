@@ -11,15 +11,15 @@ from ..store.manifest import now
 from . import plans
 from .budget import Budget
 from .catalog import CATALOG
-from .choosing import chosen_runs, wanted_claims
-from .doubting import by_numbers, doubt_of
+from .choosing import chosen_runs, fitting, wanted_claims
+from .doubting import Plan, by_numbers, doubt_of
 from .entries import Entry
 from .joining import join, lost_together
-from .kept import read_kept
+from .kept import not_kept, read_kept
 from .naming import run_names
 from .records import Performed, Standing, Verification, Verified
 from .running import RUNS, Watch, check_processes, linked_for, perform_all
-from .scales import SCALES, Run, Scale
+from .scales import SCALES, Scale
 from .writing import write
 
 
@@ -58,7 +58,8 @@ def verify(
         processes: Runs side by side, each in a process of its own. They are started
             anew: a script that asks for several needs `if __name__ == "__main__":`.
         kept: Judge the numbers that `claims.write_numbers` left in this folder, and
-            perform no runs: those of several days and machines together.
+            perform no runs: those of several days and machines together. What the
+            scale plans beside them was not measured.
 
     Returns:
         A verdict on every claim of the catalog, `not measured` where there is none.
@@ -67,11 +68,11 @@ def verify(
     wanted, budget = wanted_claims(claims), Budget.of(minutes)
     started, start = now().isoformat(timespec="seconds"), time.monotonic()
     if kept is not None:
-        runs = read_kept(kept, wanted, only)
-        planned = [each.run for each in runs]
+        _check_performs_none(seeds=seeds, minutes=minutes, cluster=cluster)
+        runs, plan = _from_kept(kept, scale, wanted, only)
     else:
         chosen = chosen_runs(scale, wanted, only, seeds)
-        planned = chosen_runs(scale, wanted, None, seeds)
+        plan = Plan(chosen_runs(scale, wanted, None, seeds))
         root = folder / RUNS
         with linked_for(chosen, cluster) as link:
             runs = perform_all(
@@ -94,7 +95,7 @@ def verify(
         seeds=seeds,
         kept=kept,
         verdicts=tuple(
-            _verified(each, scale, wanted, runs, planned) for each in CATALOG.values()
+            _verified(each, scale, wanted, runs, plan) for each in CATALOG.values()
         ),
         runs=runs,
     )
@@ -102,20 +103,45 @@ def verify(
     return verification
 
 
+def _check_performs_none(**options: Any) -> None:
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise ValueError(
+            f"{' and '.join(given)} say how runs are performed, and with kept= none "
+            "is: leave them out."
+        )
+
+
+def _from_kept(
+    folder: Path, scale: Scale, wanted: Sequence[str], only: Sequence[str] | None
+) -> tuple[tuple[Performed, ...], Plan]:
+    """The runs that are asked for, and all there should be."""
+    there = read_kept(folder, scale)
+    lost = not_kept(plans.planned(scale), [each.run for each in there])
+    every = (*(each.run for each in there), *lost)
+    chosen = fitting(every, wanted, only)
+    runs = tuple(each for each in there if any(each.run is run for run in chosen))
+    asked = tuple(run for run in lost if any(run is one for one in chosen))
+    return runs, Plan(every, tuple(lost), asked)
+
+
 def _verified(
     entry: Entry,
     scale: Scale,
     wanted: Sequence[str],
     performed: Sequence[Performed],
-    planned: Sequence[Run],
+    plan: Plan,
 ) -> Verified:
     if entry.id not in wanted:
         return Verified(entry, "not measured", None, "not asked for", ())
     runs = tuple(each for each in performed if entry.id in each.run.claims)
+    if not runs and any(entry.id in run.claims for run in plan.asked):
+        reason = "no numbers of its runs are kept"
+        return Verified(entry, "not measured", None, reason, (), expected=True)
     if not runs:
         reason = _elsewhere(entry.id, scale)
         return Verified(entry, "not measured", None, reason, ())
-    joined = _joined(entry, runs, planned)
+    joined = _joined(entry, runs, plan)
     reason = _missing(entry.id, runs)
     if reason or joined is None:
         claim = joined.claim if joined else None
@@ -134,9 +160,7 @@ class _Joined(NamedTuple):
     leaning: Literal["confirmed", "refuted"] | None = None
 
 
-def _joined(
-    entry: Entry, runs: Sequence[Performed], planned: Sequence[Run]
-) -> _Joined | None:
+def _joined(entry: Entry, runs: Sequence[Performed], plan: Plan) -> _Joined | None:
     there = [(each, c) for each in runs if (c := each.claim(entry.id)) is not None]
     if not there:
         return None
@@ -150,7 +174,7 @@ def _joined(
     if claim.verdict == "inconclusive":
         judged, about = compress(found, counted), compress(names, counted)
         return _Joined(claim, lost_together([*judged], [*about]))
-    doubt = doubt_of(claim, entry, runs, planned)
+    doubt = doubt_of(claim, runs, plan)
     if not doubt:
         return _Joined(claim)
     remark = "; ".join(filter(None, [doubt, claim.remark]))

@@ -13,6 +13,7 @@ from ..store.manifest import start_manifest
 from .forest import draw_forests
 from .page import render_page
 from .records import Verification
+from .scales import Scale
 from .tables import PAPER_WIDTHS, paper_table, to_table, verification_json
 
 
@@ -30,6 +31,19 @@ class VerificationFiles(NamedTuple):
     json: Path
     csv: Path
     latex: Path
+
+
+def default_folder(scale: Scale, kept: Path | None) -> Path:
+    """Where a verification goes of which nothing else was said.
+
+    Args:
+        scale: Its scale.
+        kept: The folder of numbers that it judges, if it performs no runs.
+
+    Returns:
+        A folder, another one for numbers than for runs.
+    """
+    return Path("runs") / f"{'verify' if kept is None else 'kept'}-{scale}"
 
 
 def files_of(folder: Path) -> VerificationFiles:

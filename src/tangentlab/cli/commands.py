@@ -82,10 +82,11 @@ class Verify:
     minutes: float | None = None
     """Begin no run that would not end within this time; 0 judges what is there."""
     kept: Path | None = None
-    """Judge the numbers in this folder, JSON lines that earlier runs left, and perform
-    no runs."""
+    """Judge the numbers in this folder, JSON lines that runs of this scale left, and
+    perform no runs."""
     output: Path | None = None
-    """Folder of the verification; runs/verify-SCALE by default."""
+    """Folder of the verification; runs/verify-SCALE by default, and runs/kept-SCALE for
+    numbers that were kept."""
     processes: int | None = None
     """Runs side by side; by default as many as there are cores, four at most, and 1
     on a GPU and with a cluster."""

@@ -1,7 +1,10 @@
 """`tangentlab verify`: what it prints on its way and in the end."""
 
+from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
+from itertools import groupby
+from operator import attrgetter
+from typing import get_args
 
 import rich.box
 from rich.console import Console
@@ -10,9 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ..claims import Performed, Verification, Verified, verify
+from ..claims.records import Standing
 from ..claims.side_by_side import default_processes
 from ..claims.tables import run_line, short_table, time_text
-from ..claims.writing import files_of
+from ..claims.writing import default_folder, files_of
 from ..report.tables import MISSING, shown_cells
 from . import show
 from .commands import Verify
@@ -31,7 +35,7 @@ def verify_claims(out: Console, command: Verify) -> int:
     Returns:
         Exit status: 0 if all that was planned, and all that was named, was measured.
     """
-    folder = command.output or Path("runs") / f"verify-{command.scale}"
+    folder = command.output or default_folder(command.scale, command.kept)
 
     def watch(performed: Performed, place: int, total: int) -> None:
         show.line(out, run_line(performed, place, total))
@@ -63,16 +67,12 @@ def _processes(command: Verify) -> int:
 
 def _print(out: Console, done: Verification) -> None:
     (_print_table if out.width >= _TABLE else _print_list)(out, done.shown)
-    counts = [
-        f"{done.count('confirmed')} confirmed",
-        f"{done.count('refuted')} refuted",
-        f"{done.count('inconclusive')} inconclusive",
-        f"{done.count('recorded')} recorded",
-        f"{done.count('not measured')} not measured",
-    ]
+    counted = Counter(each.standing for each in done.shown)
+    counts = [f"{counted[standing]} {standing}" for standing in get_args(Standing)]
     show.line(out, f" {', '.join(counts)}; {time_text(done.seconds)}")
-    for each in done.missed:
-        show.line(out, f" {each.entry.id} was planned and not measured: {each.reason}")
+    for reason, some in groupby(done.missed, key=attrgetter("reason")):
+        names = ", ".join(each.entry.id for each in some)
+        show.line(out, f" planned and not measured: {names} ({reason})")
     for name, path in files_of(done.folder)._asdict().items():
         show.line(out, f" {name:<7} {path}")
 

@@ -71,6 +71,8 @@ class Report:
         highlights: A few numbers for the top of the page.
         claims: Claims with their verdicts, printed after a run and shown first.
         claims_caption: What their intervals are over.
+        details: Numbers behind the claims, a record for each initialization and task,
+            which are kept with the numbers of a run and not shown.
     """
 
     title: str
@@ -80,6 +82,7 @@ class Report:
     highlights: tuple[Highlight, ...] = ()
     claims: tuple[Claim, ...] = ()
     claims_caption: str = ""
+    details: tuple[Mapping[str, Any], ...] = ()
 
 
 def figures_of(report: Report) -> list[tuple[str, Any]]:

@@ -13,7 +13,7 @@ from .claims import about_accuracy, claims
 from .dynamics import trends
 from .gap_figures import approximation_figure, lead_figure
 from .measuring import agreement, falls, lead
-from .results import Results, read_results
+from .results import Results, details, read_results
 from .tables import accuracy_table, rate_table, trend_table
 
 
@@ -37,6 +37,7 @@ def report(run: Run) -> Report:
         highlights=_highlights(results),
         claims=judged,
         claims_caption=_caption(results),
+        details=details(results),
     )
 
 

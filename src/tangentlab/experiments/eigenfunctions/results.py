@@ -8,6 +8,7 @@ from scipy.special import expit
 
 from ...store import Run
 from ..stages.courses import MODELS
+from ..stages.details import Record, by_seed_and_task
 from ..stages.kernel import NUM_PAIRS
 
 _BY_BATCH = "iterations_by_batch"
@@ -142,6 +143,32 @@ def read_results(run: Run) -> Results:
         linearized=_ended(run, "linearized", seeds),
         reference=reference,
     )
+
+
+def details(results: Results) -> tuple[Record, ...]:
+    """What each initialization and task gave beside what is logged of it.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        Records of how far both models are apart, and of what signs keep of the
+        eigenfunctions of each initialization in the mean.
+    """
+    columns = {
+        "chance": results.chance,
+        "degenerate": results.degenerate,
+        "unresolved": results.unresolved,
+        "probability_gap": results.probability_gap,
+        "logit_gap": results.logit_gap,
+        "disagreement": results.disagreement,
+    }
+    kept = tuple(
+        {"seed": seed, "num_eigenfunctions": len(each), "overlap": float(each.mean())}
+        for seed, each in zip(results.seeds, results.overlaps, strict=True)
+        if len(each)
+    )
+    return by_seed_and_task(results.seeds, results.index, columns) + kept
 
 
 def _overlaps(spectrum: dict[str, np.ndarray]) -> np.ndarray:

@@ -12,11 +12,10 @@ from ..stages.judging import (
     too_few_tasks,
     with_verdict,
 )
-from .results import Results, agreement
+from .results import OTHER_LOSSES, Results, agreement
 
 _TASKS = 5
 _BELOW = Threshold(0.0, above=False)
-_OTHER_LOSSES = (0.1, 0.3)  # reported: does it hang on the loss?
 
 
 def claims(results: Results) -> tuple[Claim, ...]:
@@ -54,7 +53,7 @@ def _faster(results: Results) -> Claim:
     judged = estimate(mean, use, _log_ratio(results, target))
     others = [
         Finding(f"to {loss:g}", estimate(mean, use, _log_ratio(results, loss)))
-        for loss in _OTHER_LOSSES
+        for loss in OTHER_LOSSES
         if loss != target
     ]
     return Claim(

@@ -10,7 +10,7 @@ from ..stages.flags import DEGENERATE, DIVERGED
 from ..stages.naming import subject
 from . import figures as drawing
 from .claims import claims
-from .results import Results, agreement, read_results
+from .results import Results, agreement, details, read_results
 
 
 def report(run: Run) -> Report:
@@ -32,6 +32,7 @@ def report(run: Run) -> Report:
         highlights=_highlights(found),
         claims=found,
         claims_caption=_caption(results),
+        details=details(results),
     )
 
 

@@ -6,7 +6,11 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ...store import Run
+from ..stages.details import Record, by_seed_and_task
 from .computing import INITIAL, results
+
+OTHER_LOSSES = (0.1, 0.3)
+"""To which steps are counted too: does it hang on the loss?"""
 
 
 @dataclass(frozen=True)
@@ -151,6 +155,33 @@ def agreement(
     with np.errstate(invalid="ignore", divide="ignore"):
         norms = np.sqrt((a * a).sum(axis=-1) * (b * b).sum(axis=-1))
         return same, (a * b).sum(axis=-1) / norms
+
+
+def details(results: Results) -> tuple[Record, ...]:
+    """What each initialization and task gave.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        Records of all three models.
+    """
+    columns = {"degenerate": results.degenerate, "chance": results.chance}
+    names = ("network", "initial", "trained")
+    for name, model in zip(names, results.models, strict=True):
+        same, correlation = agreement(model, results.network)
+        columns |= {
+            f"{name}_accuracy": model.accuracy,
+            f"{name}_loss": model.loss[..., -1],
+            f"{name}_largest_loss": model.loss.max(axis=-1),
+            f"{name}_diverged": model.diverged,
+            f"{name}_unstable": model.unstable,
+            f"{name}_as_network": same,
+            f"{name}_correlation": correlation,
+        }
+        for loss in (results.target_loss, *OTHER_LOSSES):
+            columns[f"{name}_steps_to_{loss:g}"] = results.steps(model, loss)
+    return by_seed_and_task(results.seeds, results.index, columns)
 
 
 def read_results(run: Run) -> Results:

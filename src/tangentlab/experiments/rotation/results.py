@@ -8,6 +8,7 @@ from jaxtyping import Bool, Float, Int
 from ...analysis import Rotation, rotation
 from ...analysis.rotations import SPREAD
 from ...store import Run
+from ..stages.details import Record, by_seed_and_task
 from .computing import PARTS, results
 
 
@@ -135,6 +136,35 @@ def read_quotients(run: Run, seed: int, index: int, part: str) -> Quotients:
     known = int(np.logical_and.accumulate(resolved & (before > 0)).sum())
     after = run.arrays(f"{results(index)}-{seed}")[part]
     return Quotients(before[:known], after[:known])
+
+
+def details(results: Results) -> tuple[Record, ...]:
+    """What each initialization and task gave.
+
+    Args:
+        results: Of a run.
+
+    Returns:
+        Records, with growth and rank on each part of the samples.
+    """
+    turned = {
+        f"{name}_{part}": values
+        for part, each in results.turned.items()
+        for name, values in (
+            ("growth", each.neighbor_score),
+            ("growth_over_all_modes", each.score),
+            ("rank", each.rank),
+            ("num_neighbors", each.num_neighbors),
+            ("exceeded_by", each.exceeded_by),
+        )
+    }
+    columns = {
+        "accuracy": results.accuracy,
+        "loss": results.loss,
+        "degenerate": results.degenerate,
+        "diverged": results.diverged,
+    }
+    return by_seed_and_task(results.seeds, results.index, columns | turned)
 
 
 def _turned(run: Run, seeds: tuple[int, ...], index: np.ndarray, part: str) -> Turned:
