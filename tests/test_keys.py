@@ -16,12 +16,29 @@ def test_an_old_key_is_the_same_key():
     assert (as_keys(old) == jax.vmap(jax.random.key)(np.arange(2))).all()
 
 
+def test_an_old_key_may_come_from_a_file():
+    key = np.asarray(jax.random.PRNGKey(3))
+    assert as_key(key) == jax.random.key(3)
+    model = tl.models.mlp((3,))
+    drawn = [model.init(as_key(key)), model.init(jax.random.key(3))]
+    assert jax.tree.all(jax.tree.map(lambda a, b: (a == b).all(), *drawn))
+    model.init(key)  # type: ignore[arg-type]
+
+
+def test_keys_of_another_generator():
+    with jax.default_prng_impl("rbg"):
+        assert as_key(jax.random.PRNGKey(3)) == jax.random.key(3)
+        with pytest.raises(ValueError, match=r"got uint32 of shape \(2,\)"):
+            as_key(np.zeros(2, np.uint32))
+
+
 @pytest.mark.parametrize(
     ("key", "got"),
     [
         (0, "got int"),
         (jax.random.split(KEY), r"got key<fry> of shape \(2,\)"),
-        (np.zeros(2, np.uint32), "got ndarray"),
+        (np.zeros(3, np.uint32), r"got uint32 of shape \(3,\)"),
+        (np.zeros(2), r"got float64 of shape \(2,\)"),
     ],
 )
 def test_something_else_than_a_key_is_refused(key, got, no_type_checks):

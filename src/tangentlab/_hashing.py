@@ -14,6 +14,7 @@ from ._jaxprs import body_of, is_literal
 from ._linalg import blocks
 
 _BLOCK_BYTES = 2**24
+_CALLBACK = "callback"  # in the names of JAX's primitives that call Python
 
 # What the text of a traced function says of functions inside it: where they lay in
 # memory, and what they were called, which one that was sent to a worker forgets. And
@@ -37,7 +38,8 @@ def hash_parts(*parts: Any) -> str:
             digest.update(f"text {len(part)} {part}".encode())
             continue
         if jnp.issubdtype(jnp.result_type(part), jax.dtypes.prng_key):
-            part = jax.random.key_data(part)
+            with jax.ensure_compile_time_eval():  # it has a value, also under `jit`
+                part = jax.random.key_data(part)
         digest.update(f"array {np.shape(part)} {jnp.result_type(part)} ".encode())
         for block in _blocks_of(part):
             digest.update(np.ascontiguousarray(block).reshape(-1).view(np.uint8).data)
@@ -63,6 +65,18 @@ def hash_traced(traced: Any) -> str:
         The hash.
     """
     return hash_parts(_essence(str(traced)), *_arrays_in(traced))
+
+
+def calls_python(traced: Any) -> bool:
+    """Whether a traced function calls Python, of which its trace tells nothing.
+
+    Args:
+        traced: What `jax.make_jaxpr` returns.
+
+    Returns:
+        True for callbacks: two with one hash may compute different things.
+    """
+    return _CALLBACK in str(traced)
 
 
 def closes_over_tracers(traced: Any) -> bool:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Literal, jaxpr_as_fun
+from jax.core import Tracer
+from jax.extend.core import Literal
 
 
 def shape_of(like: Any, shape: tuple[int, ...]) -> jax.ShapeDtypeStruct:
@@ -74,22 +75,42 @@ def body_of(jaxpr: Any) -> Body:
     return Body(inner.eqns, constants, inner.invars, inner.outvars)
 
 
-def evaluated(traced: Any) -> Callable[..., Any]:
-    """A traced function of one result, as a function of the same arguments.
+def inside_a_trace() -> bool:
+    """Whether this runs inside `jit` or a loop, where every new array is a tracer.
+
+    Returns:
+        True there: nothing that is computed has a value yet.
+    """
+    return isinstance(jnp.zeros(()), Tracer)
+
+
+def lifted(traced: Any) -> tuple[Callable[..., Any], list[Any]]:
+    """A traced function of one result, and the arrays that it closes over.
 
     Args:
         traced: What `jax.make_jaxpr` returns.
 
     Returns:
-        A function that takes them in any pytrees whose leaves are those of the trace.
+        A function of these arrays, as a list, and of the arguments in any pytrees with
+        the leaves of the trace; it keeps no array alive. And the arrays.
     """
-    flat = jaxpr_as_fun(traced)
+    body = body_of(traced)
+    names, inputs, (output,) = list(body.constants), body.inputs, body.outputs
+    equations = body.equations
 
-    def call(*args: Any) -> Any:
-        (result,) = flat(*jax.tree.leaves(args))
-        return result
+    def call(constants: list[Any], *args: Any) -> Any:
+        known = dict(zip(names, constants, strict=True))
+        known |= zip(inputs, jax.tree.leaves(args), strict=True)
 
-    return call
+        def value(atom: Any) -> Any:
+            return atom.val if is_literal(atom) else known[atom]
+
+        for equation in equations:
+            results = evaluator(equation)(*map(value, equation.invars))
+            known |= zip(equation.outvars, results, strict=True)
+        return value(output)
+
+    return call, list(body.constants.values())
 
 
 def is_literal(atom: Any) -> bool:

@@ -2,14 +2,15 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Key, UInt32
 
-from ._types import PRNGKey
+from ._types import AnyArray, PRNGKey
 
-AnyKey = PRNGKey | UInt32[Array, "2"]
+AnyKey = PRNGKey | UInt32[AnyArray, " words"]
 """A key by `jax.random.key`, or by the older `jax.random.PRNGKey`."""
 
-AnyKeys = Key[Array, " s"] | UInt32[Array, "s 2"]
+AnyKeys = Key[Array, " s"] | UInt32[AnyArray, "s words"]
 """Several of them along an axis."""
 
 
@@ -56,14 +57,18 @@ def as_keys(keys: AnyKeys) -> Key[Array, " s"]:
 
 
 def _typed(keys: object) -> Key[Array, "..."] | None:
-    if not isinstance(keys, jax.Array):
+    if not isinstance(keys, jax.Array | np.ndarray):
         return None
-    if keys.dtype == jnp.uint32 and keys.ndim and keys.shape[-1] == 2:
-        return jax.random.wrap_key_data(keys)
+    if keys.dtype == jnp.uint32:
+        usual = jax.eval_shape(lambda: jax.random.PRNGKey(0))  # of JAX's generator
+        older = keys.shape[-1:] == usual.shape
+        return jax.random.wrap_key_data(jnp.asarray(keys)) if older else None
+    if isinstance(keys, np.ndarray):
+        return None
     return keys if jnp.issubdtype(keys.dtype, jax.dtypes.prng_key) else None
 
 
 def _description(keys: object) -> str:
-    if isinstance(keys, jax.Array):
+    if isinstance(keys, jax.Array | np.ndarray):
         return f"{keys.dtype} of shape {keys.shape}"
     return type(keys).__name__

@@ -233,9 +233,9 @@ def test_a_diverged_draw_is_left_out():
 
 
 def test_trainings_that_diverged_are_counted_and_left_out():
-    shape = results(5).usable.shape
+    shape = results().usable.shape
     diverged = np.zeros(shape, bool)
     diverged[0, 0, 1] = diverged[1, 0, 0] = True
-    for claim in claims(results(5, diverged=diverged)):
+    for claim in claims(results(diverged=diverged)):
         told = f"training of 2 of {diverged.size} diverged, left out"
         assert claim.remark.endswith(told)

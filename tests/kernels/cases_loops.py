@@ -48,6 +48,17 @@ def many_steps_without_weights_inside(p, x):
     return lax.scan(step, jnp.zeros_like(hidden[0]), hidden)[0] @ p["v"]
 
 
+@network({"w": (3, 2), "v": (2, 1)}, x=(3,))
+def no_steps(p, x):
+    """What it stacks is empty."""
+
+    def step(state, _):
+        return jnp.tanh(state), state
+
+    state, states = lax.scan(step, x @ p["w"], None, length=0)
+    return (state + states.sum()) @ p["v"]
+
+
 @network(RECURRENT, x=SEQUENCE)
 def recurrent_backward(p, x):
     return recur(p, x.swapaxes(0, 1), reverse=True)[0] @ p["v"]

@@ -86,3 +86,42 @@ def test_a_folder_has_the_numbers_of_what_it_says(tmp_path):
     network.mean = np.zeros(4)
     with pytest.raises(ValueError, match="network"):
         tl.gram(network.apply, PARAMS, X, store=tmp_path)
+
+
+def calling_python(scale):
+    """A network with a function of numpy in it, which only its address tells apart."""
+
+    def apply(params, x):
+        shape = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        scaled = jax.pure_callback(
+            lambda v: np.asarray(v * scale),
+            shape,
+            jax.lax.stop_gradient(x),
+            vmap_method="broadcast_all",
+        )
+        return jnp.tanh(scaled @ params["w"])
+
+    return apply
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_calls_python(way):
+    scale = [1.0]
+    params = PARAMS[0]
+
+    def apply(params, x):
+        return calling_python(scale[0])(params, x)[:, :1]
+
+    for scale[0] in (1.0, 3.0):
+        fixed = lambda p, x, s=scale[0]: jnp.tanh(s * x @ p["w"])[:, :1]  # noqa: E731
+        dense = np.asarray(jacobian_gram(fixed, params, X))[:, 0, :, 0]
+        found, expected = WAYS[way](apply, params, X, dense)
+        assert_close(np.asarray(found), np.asarray(expected))
+
+
+def test_a_folder_warns_of_what_it_cannot_tell(tmp_path, recwarn):
+    first = tl.gram(calling_python(1.0), PARAMS[0], X, store=tmp_path).to_array()
+    assert not [each for each in recwarn if "calls Python" in str(each.message)]
+    with pytest.warns(UserWarning, match="calls Python .*choose another folder"):
+        again = tl.gram(calling_python(3.0), PARAMS[0], X, store=tmp_path)
+    np.testing.assert_array_equal(again.to_array(), first)

@@ -45,7 +45,7 @@ def test_the_same_is_the_same():
         ({"x_2": X}, {"x_2"}),
         ({"scale": 2.0}, {"scale"}),
         ({"scale": [1.0, 2.0]}, {"scale"}),
-        ({"trainable": [True, False]}, {"trainable", "scale"}),
+        ({"trainable": [True, False]}, {"trainable", "scale", "network"}),
         ({"outputs": "sum"}, {"network"}),
         ({"outputs": 1}, {"network"}),
         ({"apply": lambda p, x: 2 * dense_apply(p, x)}, {"network"}),

@@ -71,6 +71,7 @@ def test_a_network_of_data_alone_has_a_kernel_of_zeros_of_its_shape():
     assert diagonal.shape == (4,) and not diagonal.any()
 
 
+KNOWN = dense_params(jax.random.key(0), (3, 4, 2))
 CAPTURED = np.array([0.5, -1.0, 2.0, 1.0, -0.3])
 KERNELS: dict[str, Any] = {
     "gram": tl.gram,
@@ -87,6 +88,34 @@ def _scaled(kernel, s):
     return kernel(dense_apply, params, X, scale=s)
 
 
+def _known(kernel, s):
+    """Nothing but the multiplier is traced, and nothing has a value all the same."""
+    return kernel(dense_apply, KNOWN, jnp.asarray(X), scale=s)
+
+
+def _in_a_loop(kernel, s):
+    kernels = kernel(dense_apply, KNOWN, X)
+    start = jax.tree.map(jnp.zeros_like, kernels)
+
+    def step(i, total):
+        more = kernel(dense_apply, KNOWN, X)
+        return jax.tree.map(lambda a, b: a + s / 2 * b, total, more)
+
+    return jax.lax.fori_loop(0, 2, step, start)
+
+
+def _captured_by_a_rule(kernel, s):
+    @jax.custom_jvp
+    def bent(z):
+        return jnp.tanh(z)
+
+    @bent.defjvp
+    def rule(primals, tangents):
+        return jnp.tanh(primals[0]), s * tangents[0]
+
+    return kernel(lambda w, x: bent(x @ w), KNOWN[0]["w"], X)
+
+
 def _captured(kernel, s):
     params = dense_params(jax.random.key(0), (3, 4, 2))
     return kernel(lambda p, x: s * dense_apply(p, x) ** 2, params, X)
@@ -99,7 +128,14 @@ def _captured_by_outputs(kernel, s):
 
 CASES = [
     (name, made, power)
-    for made, power in [(_scaled, 1), (_captured, 2), (_captured_by_outputs, 2)]
+    for made, power in [
+        (_scaled, 1),
+        (_known, 1),
+        (_in_a_loop, 1),
+        (_captured, 2),
+        (_captured_by_a_rule, 2),
+        (_captured_by_outputs, 2),
+    ]
     for name in KERNELS
     if (name, made) != ("full", _captured_by_outputs)
 ]
@@ -116,3 +152,27 @@ def test_what_is_traced_besides_parameters_and_samples(name, made, power):
     total = sum(K.sum() for K in jax.tree.leaves(expected))
     compare(slope, power * total / 2.0)
     jax.tree.map(compare, function(2.0), expected)
+
+
+def test_a_random_key_that_a_network_captured():
+    key = jax.random.key(0)
+
+    def apply(params, x):
+        return dense_apply(params, x) * jax.random.normal(key, (1, 2))
+
+    found = jax.jit(lambda p: tl.gram(apply, p, X))(KNOWN)
+    np.testing.assert_allclose(found, tl.gram(apply, KNOWN, X), rtol=1e-10)
+
+
+def test_what_is_not_trained_need_not_be_differentiable():
+    params = {"net": KNOWN, "turns": 3.0}
+
+    def apply(p, x):
+        grown = jax.lax.while_loop(lambda v: v < 20.0, lambda v: 2 * v, p["turns"])
+        return grown * dense_apply(p["net"], x)
+
+    some = {"net": True, "turns": False}
+    found = tl.gram(apply, params, X, trainable=some)
+    np.testing.assert_allclose(found, 24.0**2 * tl.gram(dense_apply, KNOWN, X))
+    product = tl.kernel_product(apply, params, X, None, CAPTURED, trainable=some)
+    np.testing.assert_allclose(product, found @ CAPTURED, rtol=1e-10)

@@ -1,3 +1,4 @@
+import equinox as eqx
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -346,3 +347,39 @@ def test_messages_are_about_what_was_passed_and_not_about_the_rows_looked_at():
         check_apply(model.apply, params, np.zeros((8, 8, 1), np.float32))
     with pytest.raises(ValueError, match=r"got \(50,\) for n = 50"):
         check_apply(lambda params, x: line(params, x)[:, 0], PARAMS, jnp.ones((50, 3)))
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16", "float8_e4m3fn"])
+def test_parameters_of_few_bits(name):
+    """numpy promotes them by other rules than JAX."""
+    dtype = jnp.dtype(name)
+    params = {"w": normal((3, 2)).astype(dtype), "b": jnp.zeros(2, dtype)}
+
+    def apply(p, x):
+        return jnp.tanh(x @ p["w"].astype(x.dtype)) + p["b"].astype(x.dtype)[None]
+
+    check_apply(apply, params, normal((4, 3), jnp.bfloat16))
+    if name != "float8_e4m3fn":
+        strict = lambda p, x: jax.lax.add(x @ p["w"], p["b"][None])  # noqa: E731
+        check_apply(strict, params, normal((1, 3)).astype(dtype))
+
+
+def test_parameters_close_by_may_be_refused():
+    """A variance below zero is no variance."""
+
+    def apply(p, x):
+        variance = eqx.error_if(p["variance"], p["variance"] < 0, "negative variance")
+        return line(p, x / jnp.sqrt(variance + 1e-5)[None])
+
+    check_apply(apply, {"variance": jnp.zeros(3), **PARAMS}, normal((4, 3)))
+
+
+def test_inside_a_trace_nothing_has_a_value():
+    x = normal((4, 3))
+
+    @jax.jit
+    def inside(s):
+        check_apply(line, PARAMS, x)  # known, but computed when `inside` is
+        return 2 * s
+
+    assert inside(1.0) == 2.0

@@ -1,5 +1,8 @@
 """What a network computes decides whether it is looked at again, not its name."""
 
+import gc
+import weakref
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,7 +18,7 @@ def looked(monkeypatch):
     calls, whole = [], mixing.mixes
 
     def counted(*args):
-        calls.append(args)
+        calls.append(len(args))  # and no arrays
         return whole(*args)
 
     monkeypatch.setattr("tangentlab.models.contract.mixes", counted)
@@ -68,6 +71,38 @@ def test_what_a_function_reads_may_change(looked):
     with pytest.raises(ValueError, match="mixes examples"):
         check_apply(network.apply, W, X)
     assert len(looked) == 3
+
+
+GATES = {
+    "float": (-5.0, 5.0, jax.nn.relu),
+    "step": (0.1, 0.9, lambda gate: (gate > 0.5).astype(float)),
+    "flag": (jnp.array(False), jnp.array(True), lambda gate: gate.astype(float)),
+    "number": (jnp.array(0), jnp.array(2), lambda gate: gate.astype(float)),
+}
+
+
+@pytest.mark.parametrize("name", GATES)
+def test_a_gate_that_opened_lets_nothing_through(looked, name):
+    closed, opened, share = GATES[name]
+
+    def apply(p, x):
+        return (x + share(p["gate"]) * x.mean(axis=0, keepdims=True)) @ p["w"]
+
+    check_apply(apply, {"gate": closed, "w": W}, X)
+    with pytest.raises(ValueError, match="mixes examples"):
+        check_apply(apply, {"gate": opened, "w": W}, X)
+    assert len(looked) == 1
+
+
+def test_arrays_of_networks_are_not_kept_alive(looked):
+    def check(number):
+        held = jnp.full((3, 1), float(number))
+        check_apply(lambda w, x: x @ (w + held), W, X)
+        return weakref.ref(held)
+
+    held = [check(number) for number in range(3)]
+    gc.collect()
+    assert len(looked) == 3 and all(each() is None for each in held)
 
 
 def test_values_are_looked_at_every_time(looked):

@@ -342,3 +342,45 @@ def test_a_model_of_callables_without_a_hash_is_trained_all_the_same():
     model = from_function(lambda key: dense_start(), dense_apply)
     model = model._replace(apply_train=Unhashable())
     assert_same(_train(model), _train(dense_apply))
+
+
+def test_outputs_are_those_of_what_a_model_computes_now():
+    scale = [1.0]
+    model = from_function(lambda key: dense_start(), dense_apply)
+    model = model._replace(
+        freeze=lambda state: lambda p, x: scale[0] * dense_apply(p, x)
+    )
+    first = _train(model)
+    scale[0] = 3.0
+    tripled = _train(model)
+    np.testing.assert_array_equal(tripled.distance, first.distance)
+    np.testing.assert_allclose(tripled.outputs, 3 * first.outputs, rtol=1e-6)
+
+
+def test_a_model_that_calls_python_is_compiled_anew():
+    scale = [1.0]
+
+    def apply(params, x):
+        shape = jax.ShapeDtypeStruct((), x.dtype)
+        factor = jax.pure_callback(
+            lambda s=scale[0]: np.asarray(s, x.dtype), shape, vmap_method="sequential"
+        )
+        return factor * dense_apply(params, x)
+
+    model = from_function(lambda key: dense_start(), apply)
+    _train(model)
+    scale[0] = 2.0
+    assert_same(_train(model), _train(lambda p, x: 2.0 * dense_apply(p, x)))
+
+
+def test_a_model_that_takes_whole_batches_alone():
+    """Batch norm in pairs; a single sample has no statistics."""
+
+    def apply_train(params, state, x):
+        pairs = x.reshape(-1, 2, x.shape[-1])
+        shifted = pairs - pairs.mean(axis=1, keepdims=True)
+        return dense_apply(params, shifted.reshape(x.shape)), state
+
+    model = from_function(lambda key: dense_start(), dense_apply)
+    history = _train(model._replace(apply_train=apply_train))
+    assert np.isfinite(history.train_loss).all()

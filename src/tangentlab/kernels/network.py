@@ -18,7 +18,7 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array
 
-from .._hashing import closes_over_tracers, hash_traced
+from .._hashing import calls_python, closes_over_tracers, hash_traced
 from .._jaxprs import shape_of
 from .._types import AnyArray, Apply, Inputs, Params
 from .features import Source, Values
@@ -42,6 +42,8 @@ class Network(NamedTuple):
         names: Path of each leaf in the parameter tree.
         num_outputs: Number of outputs, after they were reduced.
         function: `function(leaves, example) -> (c,)`, what was traced.
+        unknown: It, or a rule of its differentiation, captured values that are traced.
+        told: Its trace tells what it computes; a call of Python is not told.
     """
 
     source: Source
@@ -50,6 +52,8 @@ class Network(NamedTuple):
     names: tuple[str, ...]
     num_outputs: int
     function: Callable[[Sequence[Array], Sequence[Array]], Array]
+    unknown: bool
+    told: bool
 
 
 def read(apply: Apply, params: Params, x: Inputs, request: Request) -> Network:
@@ -81,12 +85,17 @@ def read(apply: Apply, params: Params, x: Inputs, request: Request) -> Network:
         for leaf, root in zip(chosen.picked, chosen.roots, strict=True)
         if root.ndim
     )
-    traced = trace_derivative(function, leaves, example)
-    source = _remembered(
-        (apply, outputs, structure, form, chosen.picked, arrayed),
-        traced,
-        lambda: _read(function, leaves, example, chosen.picked, arrayed),
-    )
+    traced = trace_derivative(function, leaves, example, chosen.picked)
+    unknown, told = closes_over_tracers(traced), not calls_python(traced)
+
+    def make() -> Source:
+        return _read(function, leaves, example, chosen.picked, arrayed)
+
+    if unknown or not told:
+        source = make()
+    else:
+        known = (apply, outputs, structure, form, chosen.picked, arrayed)
+        source = _remembered((*known, hash_traced(traced)), make)
     one = jnp.ones((), jnp.float32)
     roots = dict(zip(chosen.picked, chosen.roots, strict=True))
     values = Values(chosen.all_leaves, [roots.get(i, one) for i in range(len(leaves))])
@@ -94,7 +103,9 @@ def read(apply: Apply, params: Params, x: Inputs, request: Request) -> Network:
         jax.tree_util.keystr(path) for path, _ in jax.tree.leaves_with_path(params)
     ]
     num = source.program.shapes[source.program.output].shape[0]
-    return Network(source, values, chosen.picked, tuple(names), num, function)
+    return Network(
+        source, values, chosen.picked, tuple(names), num, function, unknown, told
+    )
 
 
 def read_again(
@@ -180,7 +191,10 @@ def _read(function, leaves, example, picked, arrayed) -> Source:
 
 
 def trace_derivative(
-    function: Callable[..., Any], leaves: Sequence[Any], example: Sequence[Any]
+    function: Callable[..., Any],
+    leaves: Sequence[Any],
+    example: Sequence[Any],
+    picked: Sequence[int],
 ) -> Any:
     """Trace a network and its derivative, with the rules of custom derivatives in it.
 
@@ -188,28 +202,25 @@ def trace_derivative(
         function: `function(leaves, example) -> (c,)`.
         leaves: Parameter leaves, or their shapes and dtypes.
         example: Arrays of one example, or their shapes and dtypes.
+        picked: Positions of the differentiated leaves.
 
     Returns:
         What `jax.make_jaxpr` returns.
     """
-    real = [i for i, v in enumerate(leaves) if jnp.issubdtype(v.dtype, jnp.floating)]
 
     def derivative(leaves, example):
         def outputs(chosen):
-            changed = dict(enumerate(leaves)) | dict(zip(real, chosen, strict=True))
+            changed = dict(enumerate(leaves)) | dict(zip(picked, chosen, strict=True))
             return function(list(changed.values()), example)
 
-        values, pull_back = jax.vjp(outputs, [leaves[i] for i in real])
+        values, pull_back = jax.vjp(outputs, [leaves[i] for i in picked])
         return values, pull_back(jnp.ones_like(values))
 
     with jax.default_matmul_precision("highest"):
         return jax.make_jaxpr(derivative)(list(leaves), list(example))
 
 
-def _remembered(key: tuple, traced: Any, make: Callable[[], Source]) -> Source:
-    if closes_over_tracers(traced):
-        return make()
-    key = (*key, hash_traced(traced))
+def _remembered(key: tuple, make: Callable[[], Source]) -> Source:
     try:
         hash(key)
     except TypeError:

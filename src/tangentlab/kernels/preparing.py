@@ -8,6 +8,7 @@ import jax.numpy as jnp
 from jax.core import Tracer
 
 from .._checks import batch_size
+from .._jaxprs import inside_a_trace
 from .._types import AnyArray, Apply, Inputs, Params
 from ..models import check_apply
 from ..models.trees import dtype_of
@@ -146,10 +147,11 @@ def _check_alike(x_1: Inputs, x_2: Inputs) -> None:
 
 
 def _is_traced(network: Network, samples: Iterable[AnyArray]) -> bool:
-    """Whether a value that the kernel depends on is not known."""
+    """Whether a value that the kernel depends on is not known, or nothing is."""
     captured = network.source.program.constants.values()
     every = (*network.values.leaves, *network.values.roots, *captured, *samples)
-    return any(isinstance(value, Tracer) for value in every)
+    traced = any(isinstance(value, Tracer) for value in every)
+    return traced or network.unknown or inside_a_trace()
 
 
 def _widest(network: Network) -> int:

@@ -11,6 +11,7 @@ Traceback (most recent call last):
 ValueError: `apply` must return shape (n, c), got (4,) for n = 4: add an output axis...
 """
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -22,10 +23,17 @@ from jaxtyping import Float64
 from .._checks import batch_size
 from .._compiling import compiled
 from .._hashing import closes_over_tracers
-from .._jaxprs import evaluated
+from .._jaxprs import inside_a_trace, lifted
 from .._types import AnyArray, Apply, Inputs, Params
 from . import separate
-from .mixing import append_rows, mixes, on_host, perturb, values_of
+from .mixing import (
+    append_rows,
+    mixes,
+    on_host,
+    perturb,
+    values_cross_rows,
+    values_of,
+)
 from .trees import is_differentiable
 
 _NUM_ENDS = 2
@@ -37,10 +45,10 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
 
     Looks at the first two and the last two rows, and at each of these in both orders
     with each other; with these parameters and with others close by, since what mixes
-    may be silent while its last scale is zero. Costs some twenty passes of at most four
+    may be silent while its last scale is zero. Costs some forty passes of at most four
     rows, by one program for each direction; of a network that was seen before, whatever
-    its parameters, one forward pass. Under `jit` only shapes are checked, since there
-    are no values yet.
+    its parameters, nine forward passes. Under `jit` only shapes are checked, since
+    there are no values yet.
 
     Args:
         apply: The network, `apply(params, x) -> (n, c)`.
@@ -70,15 +78,20 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
         _trace(apply, params, x)  # says the same of what was passed
         raise
     values = jax.tree.leaves((params, x))
-    if closes_over_tracers(traced) or any(isinstance(leaf, Tracer) for leaf in values):
+    unknown = any(isinstance(leaf, Tracer) for leaf in values)
+    if unknown or closes_over_tracers(traced) or inside_a_trace():
         return
     program = separate.program_of(traced)
+    function, constants = lifted(traced)
     remembered = separate.seen(program)
-    forward = remembered or compiled(evaluated(traced), runs_once=True)
+    passes = remembered or compiled(function, runs_once=True)
+    forward = partial(passes, constants)
     _check_finite(values_of(forward(params, rows))[: len(chosen)], chosen)
-    if remembered:
-        return
-    if mixes(_anew(apply), forward, params, rows):
+    if (
+        values_cross_rows(forward, params, rows)
+        if remembered
+        else mixes(_anew(apply), forward, params, rows)
+    ):
         raise ValueError(
             "`apply` mixes examples: its output for one row changes with the other "
             "rows of `x`, as batch normalization in training mode makes it do. A "
@@ -88,7 +101,7 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
             "`use_running_average=True`, haiku `is_training=False`, equinox "
             "`inference_mode`)."
         )
-    separate.remember(program, forward)
+    separate.remember(program, passes)
 
 
 def check_callable(apply: Any) -> None:

@@ -2,7 +2,8 @@
 
 By gradients, without any tolerance; by values, when other rows change a little or much;
 and by the values of a row alone. With parameters as they are and with others close by:
-a branch that mixes is silent while its last scale is zero.
+a branch that mixes is silent while its last scale is zero. What fails with those, which
+a network may refuse, decides nothing.
 """
 
 from collections.abc import Callable
@@ -34,16 +35,45 @@ def mixes(apply: Apply, forward: Apply, params: Params, rows: Inputs) -> bool:
     """
     gradients = _row_gradients(apply, rows)
     alone = compiled(apply, runs_once=True)
-    for values in (params, _moved(params)):
-        outputs = forward(values, rows)
-        expected, eps = values_of(outputs), float(jnp.finfo(outputs.dtype).eps)
-        with np.errstate(invalid="ignore", over="ignore"):
-            if (
-                _gradient_crosses_rows(gradients, values, expected.shape)
-                or _value_crosses_rows(forward, values, rows, expected, eps)
-                or _value_needs_the_batch(alone, values, rows, expected, eps)
-            ):
-                return True
+
+    def meet(values: Params) -> bool:
+        shape = forward(values, rows).shape
+        return (
+            _gradient_crosses_rows(gradients, values, shape)
+            or values_cross_rows(forward, values, rows)
+            or _value_needs_the_batch(forward, alone, values, rows)
+        )
+
+    if meet(params):
+        return True
+    try:
+        return meet(_moved(params))
+    except Exception:
+        return False
+
+
+def values_cross_rows(forward: Apply, params: Params, rows: Inputs) -> bool:
+    """Whether an output row moves when other rows change.
+
+    Runs one program again and so allows rounding alone. Rows far away show a function
+    of the batch that has steps.
+
+    Args:
+        forward: The network, compiled.
+        params: Its parameters.
+        rows: A few rows.
+
+    Returns:
+        True if one does. Where an output is not finite nothing is decided.
+    """
+    expected, eps = _expected(forward, params, rows)
+    allowed = 100 * eps * _row_sizes(expected)
+    for others in (perturb(rows), _far(rows)):
+        for group in _groups(len(expected)):
+            outputs = values_of(forward(params, _replace(rows, group, others)))
+            with np.errstate(invalid="ignore", over="ignore"):
+                if (np.abs(outputs - expected) > allowed)[~group].any():
+                    return True
     return False
 
 
@@ -142,48 +172,45 @@ def _gradient_crosses_rows(
 ) -> bool:
     """Return whether an output row has a gradient at another row, by no tolerance.
 
-    NaN there decides nothing: a zero cotangent met an infinite derivative.
+    NaN there decides nothing: a zero cotangent met an infinite derivative. Nor does
+    what is not known: a rule of differentiation may have captured a traced value.
     """
     directions = _draws(shape)
     for group in _groups(len(directions)):
         weights = np.asarray(directions * group[:, None], np.float32)
         for leaf in jax.tree.leaves(gradients(params, weights)):
+            if isinstance(leaf, Tracer):
+                return False
             outside = np.asarray(leaf)[~group]
             if (np.isfinite(outside) & (outside != 0)).any():
                 return True
     return False
 
 
-def _value_crosses_rows(
-    apply: Apply, params: Params, rows: Inputs, expected: np.ndarray, eps: float
-) -> bool:
-    """Return whether an output row moves when other rows change.
-
-    Runs one program again and so allows rounding alone. Rows far away show a function
-    of the batch that has steps.
-    """
-    allowed = 100 * eps * _row_sizes(expected)
-    for others in (perturb(rows), _far(rows)):
-        for group in _groups(len(expected)):
-            outputs = values_of(apply(params, _replace(rows, group, others)))
-            if (np.abs(outputs - expected) > allowed)[~group].any():
-                return True
-    return False
-
-
 def _value_needs_the_batch(
-    apply: Apply, params: Params, rows: Inputs, expected: np.ndarray, eps: float
+    forward: Apply, alone: Apply, params: Params, rows: Inputs
 ) -> bool:
     """Return whether the first or last output row is another one without the others.
 
     Runs another program, whose rounding may differ at reduced precision.
     """
+    expected, eps = _expected(forward, params, rows)
     allowed = 0.05 * _row_sizes(expected) + eps**0.5
     for i in (0, len(expected) - 1):
         row = jax.tree.map(lambda leaf, i=i: leaf[i : i + 1], rows)
-        if (np.abs(values_of(apply(params, row))[0] - expected[i]) > allowed[i]).any():
-            return True
+        found = values_of(alone(params, row))[0]
+        with np.errstate(invalid="ignore", over="ignore"):
+            if (np.abs(found - expected[i]) > allowed[i]).any():
+                return True
     return False
+
+
+def _expected(
+    forward: Apply, params: Params, rows: Inputs
+) -> tuple[Float64[np.ndarray, "n c"], float]:
+    """Outputs, and the machine epsilon of their type."""
+    outputs = forward(params, rows)
+    return values_of(outputs), float(jnp.finfo(outputs.dtype).eps)
 
 
 def _row_sizes(outputs: Float64[np.ndarray, "n c"]) -> Float64[np.ndarray, "n 1"]:
@@ -209,7 +236,8 @@ def _moved(params: Params) -> Params:
             return leaf
         leaf = on_host(leaf)
         noise = np.random.default_rng(leaf.size).uniform(-1.0, 1.0, leaf.shape)
-        return leaf + (0.01 * np.asarray(noise, leaf.dtype) * (1 + abs(leaf)))
+        size = 1 + abs(leaf.astype(np.complex128))  # of any type, also one of 8 bits
+        return leaf + (0.01 * noise * size).astype(leaf.dtype)
 
     return jax.tree.map(move, params)
 

@@ -1,22 +1,21 @@
 """Networks that were seen to keep their examples apart, by what they compute.
 
 A function may read what changes, so it is known by its trace and the arrays in it, not
-by its name. Parameters are its arguments: what was seen with some, and with others
-beside them, where nothing is zero that is not always, holds for all.
+by its name. Parameters are its arguments: of a network that was seen, with some and
+with others beside them, its values alone are looked at with all others.
 """
 
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from .._hashing import hash_traced
+from .._hashing import calls_python, hash_traced
 
 Forward = Callable[..., Any]
-"""`apply(params, rows)`, compiled."""
+"""`apply(constants, params, rows)`, compiled; it keeps no arrays alive."""
 
 _SEEN: OrderedDict[str, Forward] = OrderedDict()
 _MOST = 16
-_CALLBACK = "callback"  # calls Python, of which a trace tells nothing
 
 
 def program_of(traced: Any) -> str | None:
@@ -28,7 +27,7 @@ def program_of(traced: Any) -> str | None:
     Returns:
         A hash; None where the trace does not tell what is computed.
     """
-    return None if _CALLBACK in str(traced) else hash_traced(traced)
+    return None if calls_python(traced) else hash_traced(traced)
 
 
 def seen(program: str | None) -> Forward | None:

@@ -7,7 +7,7 @@ import jax
 import optax
 from jaxtyping import Array
 
-from .._hashing import hash_traced
+from .._hashing import calls_python, hash_parts, hash_traced
 from .._types import Inputs, Params
 from ..models import Model
 from ..tasks import Task
@@ -63,7 +63,10 @@ def known(
     Returns:
         The trainer, and its program.
     """
-    computed = _computed(model, params, task)
+    computed = _computed(model, params, task, recipe)
+    if computed is None:
+        rule = recipe.make_optimizer(task.num_train)
+        return compile_network(model, recipe, rule, together)
     return _kept(model, recipe, task.num_train, together, computed)
 
 
@@ -76,12 +79,19 @@ def _kept(
     return compile_network(model, recipe, recipe.make_optimizer(num_train), together)
 
 
-def _computed(model: Model, params: Params, task: Task) -> str:
-    """A hash of the network's gradient, and of all that it reads."""
+def _computed(model: Model, params: Params, task: Task, recipe: Recipe) -> str | None:
+    """A hash of the network in training and tests; None where it calls Python."""
 
     def total(params: Params, x: Inputs) -> Array:
         outputs, _ = model.apply_train(params, model.init_state(), x)
         return outputs.sum()
 
-    gradient = jax.grad(total, allow_int=True)
-    return hash_traced(jax.make_jaxpr(gradient)(params, task.x[:1]))
+    def tested(params: Params, x: Inputs) -> Array:
+        return model.freeze(model.init_state())(params, x)
+
+    x = task.x[: min(recipe.batch_size, task.num_train)]
+    functions = jax.grad(total, allow_int=True), tested
+    traced = [jax.make_jaxpr(function)(params, x) for function in functions]
+    if any(map(calls_python, traced)):
+        return None
+    return hash_parts(*map(hash_traced, traced))

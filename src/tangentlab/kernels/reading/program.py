@@ -146,6 +146,8 @@ class _Writer:
 
     def is_worth_unrolling(self, scan: Scan, operands: list[int]) -> bool:
         """Whether what structure saves is worth the time to compile all iterations."""
+        if not scan.length:
+            return False
         weights = self.of_params - self.of_data
         layers = not weights.isdisjoint(operands[scan.num_constants + scan.num_carry :])
         if layers and scan.length <= _MOST_LAYERS:

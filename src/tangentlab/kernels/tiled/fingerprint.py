@@ -45,4 +45,5 @@ def fingerprint(
 def _of_network(network: Network, x: Sequence[AnyArray]) -> str:
     example = [shape_of(a, a.shape[1:]) for a in x]
     leaves = network.values.leaves
-    return hash_traced(trace_derivative(network.function, leaves, example))
+    chosen = network.differentiated
+    return hash_traced(trace_derivative(network.function, leaves, example, chosen))

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import warnings
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,22 @@ def check_values(*, traced: bool) -> None:
         raise ValueError(
             "`store` writes files, which a traced function cannot do: call `tl.gram` "
             "outside of `jit`, `vmap` and `grad`, or leave `store` out."
+        )
+
+
+def warn_untold(folder: Path, *, told: bool) -> None:
+    """Warn where a folder cannot tell whether a network is the one it was begun with.
+
+    Args:
+        folder: The folder.
+        told: Whether the network's trace tells what it computes.
+    """
+    if not told and (folder / NAME).exists():
+        warnings.warn(
+            f"`apply` calls Python (a callback), and {folder} cannot tell whether that "
+            "is what it was: the tiles in it are used. If it changed, choose another "
+            "folder.",
+            stacklevel=3,
         )
 
 

@@ -25,6 +25,7 @@ from ...cluster.within import is_here
 from ..preparing import Prepared, prepare
 from ..request import Precision, Request
 from ..verifying import verify
+from .folder import warn_untold
 from .on_cluster import fill_on_cluster
 from .storing import GramMaker, fingerprint_of
 from .tiled_gram import TiledGram
@@ -188,6 +189,7 @@ def gram_on_cluster(
                 publishing.result(),
             )
             hashes = subject.fingerprint(prepared)
+            warn_untold(folder, told=prepared.network.told)
             return fill_on_cluster(
                 subject, hashes, request, folder, link(), verifying.result
             )

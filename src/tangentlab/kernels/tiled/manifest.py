@@ -181,7 +181,8 @@ def _hash_differences(found: Manifest, wanted: Manifest) -> list[str]:
         if found.fingerprint.get(name) != value
     ]
     told = [f"`{name}` is not the same" for name in differ if name != "network"]
-    if "network" in differ:
+    # Of a network the derivative is hashed, by the leaves that are trained.
+    if "network" in differ and "trainable" not in differ:
         text = "the network is not the same (`apply` or `outputs`)"
         if found.made_by != wanted.made_by:
             text += f", or reads differently: it was begun with {found.made_by}"

@@ -20,7 +20,7 @@ from ..request import Request
 from ..results import check_block_finite
 from ..verifying import verify
 from .fingerprint import fingerprint
-from .folder import check_values
+from .folder import check_values, warn_untold
 from .manifest import Manifest
 from .producing import begin, fill_folder
 from .shared_features import SharedFeatures
@@ -131,6 +131,7 @@ def store_gram(prepared: Prepared, request: Request, folder: Path) -> TiledGram:
         ValueError: If values are not known.
     """
     check_values(traced=prepared.traced)
+    warn_untold(folder, told=prepared.network.told)
     remove_leftovers(folder)
     maker = GramMaker(prepared, request, folder)
     return fill_folder(maker, folder, progress=request.progress)

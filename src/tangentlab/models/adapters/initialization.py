@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import jax
-import jax.numpy as jnp
 from jax.core import Tracer
 
+from ..._jaxprs import inside_a_trace
 from ..._keys import as_key
 from ..._types import Params, PRNGKey
 
@@ -28,9 +28,8 @@ def compile_init(init: Callable[[PRNGKey], Params]) -> Callable[[PRNGKey], Param
 
     def run(key):
         as_key(key)
-        # JAX accepts compiler options at the top level only, and inside a trace every
-        # new array is a tracer.
-        nested = isinstance(key, Tracer) or isinstance(jnp.zeros(()), Tracer)
+        # JAX accepts compiler options at the top level only.
+        nested = isinstance(key, Tracer) or inside_a_trace()
         return init(key) if nested else compiled(key)
 
     return run
