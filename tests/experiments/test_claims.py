@@ -5,10 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
+from tangentlab.analysis import Finding, exactly
 from tangentlab.claims.joining import join
 from tangentlab.experiments.eigenfunctions.claims import about_accuracy, claims
-from tangentlab.experiments.eigenfunctions.crossing import crossing
+from tangentlab.experiments.eigenfunctions.crossing import crossing, crossing_text
 from tangentlab.experiments.eigenfunctions.dynamics import trends
+from tangentlab.experiments.eigenfunctions.measuring import nothing
 from tangentlab.experiments.eigenfunctions.results import Ended, Results
 from tangentlab.experiments.stages.indices import spread_indices
 
@@ -246,6 +248,50 @@ def test_curves_of_lenet_on_mnist_cross_near_500(gap, verdict, seeds):
     assert claim.id == "D5"
     assert (claim.alone or claim).verdict == verdict
     assert (claim.alone is None) == (len(seeds) == 5)
+
+
+FIRST, LAST = "indices 1 to 4", "indices 617 to 999"
+
+
+@pytest.mark.parametrize(
+    ("gap", "told"),
+    [
+        (0.05, "the linearization is ahead at both ends, so the curves do not cross"),
+        (-0.05, "the network is ahead at both ends, so the curves do not cross"),
+        (
+            np.where(INDEX < 20, 0.05, -0.05),
+            f"the linearization is ahead at {FIRST} and the network is ahead at {LAST}:"
+            " the curves cross near index 19",
+        ),
+        (
+            np.where(INDEX < 20, 0.0, 0.05),
+            f"neither is clearly ahead at {FIRST}, so whether the curves cross is open",
+        ),
+    ],
+)
+def test_it_says_in_words_whether_and_where_curves_cross(gap, told):
+    (claim,) = claims(results(gap=gap, data="mnist", model="lenet"))
+    assert claim.remark.startswith(told)
+    assert claims(results(gap=gap, data="mnist"))[0].remark == ""
+
+
+def test_a_crossing_that_no_change_of_sign_fits_is_told():
+    first, last = (
+        Finding(f"lead of the linearization, {at}", exactly(lead), percent=True)
+        for at, lead in ((FIRST, 0.1), (LAST, -0.2))
+    )
+    told = crossing_text(first, last, Finding("crossing", nothing()))
+    assert told.endswith("but one sign fits the gaps best, without a crossing")
+
+
+@pytest.mark.parametrize("side", [1, -1, 0])
+def test_it_says_where_logits_have_it_the_other_way(side):
+    whole = results()
+    gap = side * whole.probability_gap
+    (claim,) = (c for c in claims(results(logit_gap=gap)) if c.id == "D46")
+    told = "of logits the opposite holds: partial ρ −"
+    assert claim.remark.startswith(told) == (side < 0) and claim.verdict == "confirmed"
+    assert side < 0 or claim.remark == ""
 
 
 def test_an_mlp_on_mnist_needs_to_fall_alone():

@@ -234,9 +234,13 @@ def test_a_loss_that_is_never_reached_counts_as_the_last_step():
     claim = claims(dataclasses.replace(found, initial=never))[0]
     assert claim.findings[0].estimate.value == pytest.approx(np.log(steps).mean())
     assert "never reached in 0 runs with the trained and 6 with the" in claim.remark
+    assert claim.remark.endswith("the true mean ratio is at most the one given")
+    claim = claims(dataclasses.replace(found, pretrained=never))[0]
+    assert claim.remark.endswith("the true mean ratio is at least the one given")
     undecided = dataclasses.replace(found, initial=never, pretrained=never)
     claim = claims(undecided)[0]
     assert claim.findings[0].estimate.value == 0 and claim.verdict == "inconclusive"
+    assert claim.remark.endswith("may lie on either side of the one given")
 
 
 def test_other_losses_are_reported_beside_the_one_that_is_judged():

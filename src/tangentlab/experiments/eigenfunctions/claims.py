@@ -145,12 +145,13 @@ def _same_under_adam(results: Results) -> Claim:
 
 def _on_mnist(results: Results) -> Claim:
     found = tuple(each._replace(name=f"fall, {each.name}") for each in falls(results))
-    doubts = [too_few_to_fall(results)]
+    doubts, remark = [too_few_to_fall(results)], ""
     criterion = f"{_FALLS}; at least {TASKS_TO_FALL} tasks"
     if results.model == "lenet":
-        more, why = crosses(results)
-        found += more
-        doubts.append(why)
+        crossing = crosses(results)
+        found += crossing.findings
+        doubts.append(crossing.doubt)
+        remark = crossing.told
         criterion += f"; {ON_MNIST}"
     claim = Claim(
         "D5",
@@ -158,7 +159,8 @@ def _on_mnist(results: Results) -> Claim:
         criterion,
         found,
         "inconclusive",
-        limit="ρ below −0.8" + (", a crossing" if results.model == "lenet" else ""),
+        remark,
+        "ρ below −0.8" + (", a crossing" if results.model == "lenet" else ""),
     )
     part = "; ".join(filter(None, doubts))
     return with_verdict(claim, part=part, few=few_seeds(results))

@@ -4,6 +4,8 @@ The gap is put into the step with one change of sign that fits it best: the cros
 where the sum of all gaps before it, less all after it, is largest.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from jaxtyping import Float, Int
 
@@ -18,20 +20,34 @@ ON_MNIST = (
     "2 standard errors, and the bootstrap interval of the crossing meets 200 to 1,000"
 )
 
+_LEAD = "lead of the linearization, "
 _AT_AN_END = 4
 _ERRORS = 2.0
 
 
-def crosses(results: Results) -> tuple[tuple[Finding, ...], str]:
+class Crossing(NamedTuple):
+    """What is known of a crossing.
+
+    Attributes:
+        findings: With their verdicts; empty where nothing can be told.
+        doubt: Why there are none; empty if there are some.
+        told: What they say, in words.
+    """
+
+    findings: tuple[Finding, ...]
+    doubt: str = ""
+    told: str = ""
+
+
+def crosses(results: Results) -> Crossing:
     """Judge whether the curves cross, and where.
 
     Args:
         results: Of a run.
 
     Returns:
-        Findings with their verdicts, and why there are none. Same signs at both ends,
-        each beyond its standard error, refute a crossing; so does an interval
-        elsewhere.
+        Findings, with what they say. Same signs at both ends, each beyond its standard
+        error, refute a crossing; so does an interval elsewhere.
     """
     use = used(results)
     doubt = too_few_tasks(fewest(use), 2 * _AT_AN_END)
@@ -39,20 +55,60 @@ def crosses(results: Results) -> tuple[tuple[Finding, ...], str]:
     gap = (results.linearized.accuracy - results.network.accuracy)[:, shared]
     index = results.index[shared]
     if doubt or len(index) < 2 * _AT_AN_END:
-        return (), doubt or "the seeds share too few tasks"
+        return Crossing((), doubt or "the seeds share too few tasks")
     ends = [_end(gap[:, :_AT_AN_END]), _end(gap[:, -_AT_AN_END:])]
     signs = _signs(*ends)
     where = _crossing(gap, index)
     near = _meets(where) if signs == "confirmed" else None
     names = (
-        f"lead of the linearization, indices {index[0]} to {index[_AT_AN_END - 1]}",
-        f"lead of the linearization, indices {index[-_AT_AN_END]} to {index[-1]}",
+        f"{_LEAD}indices {index[0]} to {index[_AT_AN_END - 1]}",
+        f"{_LEAD}indices {index[-_AT_AN_END]} to {index[-1]}",
     )
-    findings = [
+    first, last = (
         Finding(name, _interval(*end), signs, percent=True)
         for name, end in zip(names, ends, strict=True)
-    ]
-    return (*findings, Finding("crossing", where, near)), ""
+    )
+    found = first, last, Finding("crossing", where, near)
+    return Crossing(found, told=crossing_text(*found))
+
+
+def crossing_text(first: Finding, last: Finding, where: Finding) -> str:
+    """What the findings of a crossing say, in words.
+
+    Args:
+        first: Lead of the linearization at the low end.
+        last: At the high end.
+        where: The crossing.
+
+    Returns:
+        Who is ahead at the ends, and where the curves cross, if they do.
+    """
+    places = [each.name.removeprefix(_LEAD) for each in (first, last)]
+    leaders = [_leader(each.estimate) for each in (first, last)]
+    if "" in leaders:
+        open_ends = [p for p, leader in zip(places, leaders, strict=True) if not leader]
+        ends = " and at ".join(open_ends)
+        return (
+            f"neither is clearly ahead at {ends}, so whether the curves cross is open"
+        )
+    if leaders[0] == leaders[1]:
+        return f"{leaders[0]} is ahead at both ends, so the curves do not cross"
+    ahead = " and ".join(
+        f"{leader} is ahead at {place}"
+        for leader, place in zip(leaders, places, strict=True)
+    )
+    at, low, high = where.estimate.value, where.estimate.low, where.estimate.high
+    if np.isnan(at):
+        return f"{ahead}, but one sign fits the gaps best, without a crossing"
+    spread = f" [{low:.0f}, {high:.0f}]" if low < high else ""
+    return f"{ahead}: the curves cross near index {at:.0f}{spread}"
+
+
+def _leader(gap: Estimate) -> str:
+    """Who is clearly ahead; empty if neither is."""
+    if gap.low <= 0 <= gap.high:
+        return ""
+    return "the linearization" if gap.value > 0 else "the network"
 
 
 def crossing(

@@ -15,6 +15,7 @@ from ...analysis import (
     over_draws,
     partial_spearman,
 )
+from ...report.claims import estimate_text
 from ..stages.judging import estimate, largest_tau, too_few_tasks, with_verdict
 from .measuring import (
     NAMES,
@@ -217,6 +218,7 @@ def strays(results: Results) -> Claim:
     )
     doubt = too_few_to_agree(results)
     found = held(["partial ρ, probabilities"], [probabilities], ZERO, doubt)
+    told = "" if doubt else opposite_text(probabilities, logits)
     claim = Claim(
         "D46",
         "The linearization is closest where weights stay near initialization",
@@ -226,9 +228,27 @@ def strays(results: Results) -> Claim:
         f"least {TASKS_TO_AGREE} tasks over all seeds",
         (*found, Finding("logits", logits), Finding("share of other labels", labels)),
         "inconclusive",
-        limit="partial ρ above 0",
+        told,
+        "partial ρ above 0",
     )
     return with_verdict(claim, doubt, few=few_seeds(results))
+
+
+def opposite_text(probabilities: Estimate, logits: Estimate) -> str:
+    """Whether logits say the opposite of probabilities.
+
+    Args:
+        probabilities: Partial rank correlation of the gap in probabilities.
+        logits: Of the gap in logits.
+
+    Returns:
+        A remark where all of the interval of logits lies on the other side of 0; else
+        empty.
+    """
+    other = probabilities.value * logits.value < 0
+    if not other or logits.low <= 0 <= logits.high:
+        return ""
+    return f"of logits the opposite holds: partial ρ {estimate_text(logits)}"
 
 
 def _partial(

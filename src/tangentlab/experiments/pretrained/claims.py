@@ -47,7 +47,7 @@ def _faster(results: Results) -> Claim:
         remark = (
             f"the loss was never reached in {counts[0]} runs with the trained and "
             f"{counts[1]} with the initial kernel, which count as the last step, and "
-            f"by neither in {counts[2]}, whose ratio is then 1"
+            f"by neither in {counts[2]}, whose ratio is then 1; {_bound(*counts[:2])}"
         )
     target = results.target_loss
     judged = estimate(mean, use, _log_ratio(results, target))
@@ -69,6 +69,13 @@ def _faster(results: Results) -> Claim:
         remark,
         "log ratio below 0",
     )
+
+
+def _bound(trained: int, initial: int) -> str:
+    """Where the mean ratio lies if some runs count as the last step."""
+    if trained and initial:
+        return "the true mean ratio may lie on either side of the one given"
+    return f"the true mean ratio is at {'least' if trained else 'most'} the one given"
 
 
 def _log_ratio(results: Results, target: float) -> Float[np.ndarray, "s t"]:
