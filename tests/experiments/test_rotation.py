@@ -20,6 +20,7 @@ from tangentlab.experiments.rotation.results import (
     read_results,
 )
 from tangentlab.experiments.stages import modes, opening
+from tangentlab.report.claims import findings_text
 
 TOY = Rotation(
     num_samples=150,
@@ -194,6 +195,14 @@ def results(shares, *, model="mlp", data="digits") -> Results:
 def test_the_claim_follows_from_the_shares(shares, verdict):
     (claim,) = claims(results(shares))
     assert (claim.id, claim.verdict) == ("D10", verdict)
+
+
+def test_shares_of_neighbors_read_as_such():
+    (claim,) = claims(results(np.full((5, 6), 0.05)))
+    assert findings_text(claim) == "; ".join(
+        f"largest share of neighbors, {part} samples 5 %"
+        for part in ("all", "train", "test")
+    )
 
 
 def test_too_small_a_run_says_why():

@@ -4,7 +4,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from tangentlab.analysis import Claim, Estimate, Finding
+from tangentlab.analysis import Claim, Estimate, Finding, exactly
 from tangentlab.report import claim_figures, claims
 from tangentlab.report.style import style
 
@@ -31,6 +31,23 @@ def test_numbers_have_intervals_signs_and_units():
     shown = claims.estimate_text(estimate(0.0123), percent=True)
     assert shown == "+1.2 [−1.8, +2.7] points"
     assert claims.estimate_text(NOTHING) == "–"
+
+
+@pytest.mark.parametrize(
+    ("found", "text"),
+    [
+        (exactly(0.0), "0 %"),
+        (exactly(0.05), "5 %"),
+        (exactly(1.0), "100 %"),
+        (exactly(0.822), "82.2 %"),
+        (Estimate(0.5, 0.445, 0.6, np.empty(0)), "50.0 [44.5, 60.0] %"),
+        (NOTHING, "–"),
+    ],
+)
+def test_shares_are_in_percent_without_a_sign(found, text):
+    assert claims.number_text(Finding("share of norm", found, percent=True)) == text
+    assert "%" not in claims.number_text(Finding("gap", found, percent=True))
+    assert "%" not in claims.number_text(Finding("share of norm", found))
 
 
 def test_lines_say_verdict_measure_and_criterion():

@@ -21,12 +21,15 @@ MARKS: dict[str, str] = {
 """A sign for each verdict, and for claims without one, for where there is no color."""
 
 
-def estimate_text(estimate: Estimate, *, percent: bool = False) -> str:
+def estimate_text(
+    estimate: Estimate, *, percent: bool = False, share: bool = False
+) -> str:
     """A number with its interval.
 
     Args:
         estimate: The number.
-        percent: Show it in points of percent.
+        percent: Show it in points of percent, as a difference.
+        share: Show it in percent, as a part of a whole.
 
     Returns:
         Such as `−0.97 [−0.99, −0.91]`; without an interval for a number without any
@@ -34,11 +37,14 @@ def estimate_text(estimate: Estimate, *, percent: bool = False) -> str:
     """
     if np.isnan(estimate.value):
         return MISSING
-    scale, unit = (100, " points") if percent else (1, "")
     ends = [estimate.value, estimate.low, estimate.high]
-    style = ".1f" if percent else _style(max(map(abs, ends)))
+    scale, unit, style = 1, "", f"+{_style(max(map(abs, ends)))}"
+    if percent:
+        scale, unit, style = 100, " points", "+.1f"
+    if share:
+        scale, unit, style = 100, " %", _percent_style(ends)
     value, low, high = (
-        f"{scale * number:+{style}}".replace("-", "−") for number in ends
+        f"{scale * number:{style}}".replace("-", "−") for number in ends
     )
     if estimate.low == estimate.high:
         return f"{value}{unit}"
@@ -50,6 +56,11 @@ def _style(size: float) -> str:
     if size == 0 or not np.isfinite(size) or 0.01 <= size < 1000:
         return ".2f"
     return ",.0f" if 1000 <= size < 1e6 else ".2g"
+
+
+def _percent_style(ends: Sequence[float]) -> str:
+    """One digit behind the point, unless all would be zeros."""
+    return ".0f" if all(f"{100 * end:.1f}".endswith(".0") for end in ends) else ".1f"
 
 
 def findings_text(claim: Claim) -> str:
@@ -73,7 +84,32 @@ def finding_text(finding: Finding) -> str:
     Returns:
         Such as `network −0.97 [−0.99, −0.91]`.
     """
-    return f"{finding.name} {_number(finding)}".strip()
+    return f"{finding.name} {number_text(finding)}".strip()
+
+
+def number_text(finding: Finding) -> str:
+    """A measured number without its name.
+
+    Args:
+        finding: The number.
+
+    Returns:
+        As `estimate_text` has it: a share in percent, a difference in points of it.
+    """
+    share = is_share(finding)
+    return estimate_text(finding.estimate, percent=finding.percent, share=share)
+
+
+def is_share(finding: Finding) -> bool:
+    """Whether a number in percent is part of a whole, and no difference of two.
+
+    Args:
+        finding: The number.
+
+    Returns:
+        Whether its name says so.
+    """
+    return finding.percent and "share of " in finding.name
 
 
 def claim_lines(claim: Claim, width: int = 88) -> list[str]:
@@ -119,7 +155,7 @@ def claims_html(claims: Sequence[Claim], caption: str = "") -> str:
 def _card(claim: Claim) -> str:
     kind = claim.verdict.replace(" ", "-")
     numbers = "".join(
-        f"<div><dt>{escape(finding.name)}</dt><dd>{escape(_number(finding))}</dd></div>"
+        f"<div><dt>{escape(finding.name)}</dt><dd>{escape(number_text(finding))}</dd></div>"
         for finding in claim.findings
     )
     numbers = f"<dl>{numbers}</dl>" if numbers else ""
@@ -132,10 +168,6 @@ def _card(claim: Claim) -> str:
         f"{numbers}{remark}"
         f'<p class="criterion">Criterion: {escape(claim.criterion)}.</p></article>'
     )
-
-
-def _number(finding: Finding) -> str:
-    return estimate_text(finding.estimate, percent=finding.percent)
 
 
 def _sentence(text: str) -> str:

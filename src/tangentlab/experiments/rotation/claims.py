@@ -32,8 +32,8 @@ def claims(results: Results) -> tuple[Claim, ...]:
     found = {
         part: _largest(each.exceeded_by, use) for part, each in results.turned.items()
     }
-    judged_on_all = Finding("all samples", found.pop("all"), None, False, limit)
-    others = [Finding(f"{part} samples", each) for part, each in found.items()]
+    judged_on_all = Finding(_named("all"), found.pop("all"), None, True, limit)
+    others = [Finding(_named(part), each, None, True) for part, each in found.items()]
     claim = Claim(
         "D10",
         "The kernel grows most along the eigenfunction that was learned",
@@ -49,6 +49,10 @@ def claims(results: Results) -> tuple[Claim, ...]:
     few = too_few_seeds(results.model, len(results.seeds), small=small)
     judged = with_verdict(claim, too_few_tasks(int(use.sum()), _TASKS), few=few)
     return telling_diverged((judged,), results.diverged)
+
+
+def _named(part: str) -> str:
+    return f"largest share of neighbors, {part} samples"
 
 
 def _largest(shares: Float[np.ndarray, "s t"], use: Bool[np.ndarray, " t"]) -> Estimate:
