@@ -1,15 +1,17 @@
 import csv
 
 import numpy as np
+import pytest
 from matplotlib.colors import to_hex
 from matplotlib.patches import Rectangle
 
 from tangentlab.analysis import Claim, Estimate, Finding, Threshold, exactly
-from tangentlab.claims.forest import forest_figure
+from tangentlab.claims.forest import forest_caption, forest_figure
 from tangentlab.report.interactive import show
 from tangentlab.store import write_figure
 
 NAMES = ("MLP", "LeNet")
+NOTHING = Estimate(np.nan, np.nan, np.nan, np.empty(0))
 
 
 def estimate(value: float, half: float = 0.1) -> Estimate:
@@ -76,6 +78,50 @@ def test_each_threshold_and_unit_has_a_panel_and_points_are_percent():
     assert float(np.asarray(first.lines[0].get_xdata())[0]) == 2.0
 
 
+def test_a_number_that_is_not_judged_stands_with_that_of_other_runs():
+    above = Threshold(0.0, True)
+    figure = drawn(
+        judged("MLP, gap", 0.02, None, percent=True),
+        judged("LeNet, gap", 0.03, above, percent=True),
+        judged("LeNet, gap in logits", 0.04, None, percent=True),
+        judged("MLP, raw gap", 0.5, None),
+    )
+    first, *others = figure.axes
+    assert [text.get_text() for text in first.get_yticklabels()] == ["gap", "gap"]
+    open_marker, filled = (
+        each for each in first.lines if each.get_marker() in ("o", "D")
+    )
+    assert open_marker.get_markerfacecolor() == "white"
+    assert filled.get_markerfacecolor() != "white"
+    assert [len(ax.patches) for ax in figure.axes] == [1, 0, 0] and len(others) == 2
+
+
+def test_shares_are_percent_and_differences_are_points_of_it():
+    (shares,) = drawn(judged("MLP, share of neighbors", 0.02, None, percent=True)).axes
+    assert shares.get_xlabel() == "percent"
+
+
+SEEN = "Each number with its 95 % interval."
+OPEN = "Open markers are reported and not judged."
+
+
+@pytest.mark.parametrize(
+    ("limits", "caption"),
+    [
+        ((Threshold(0.0, True),), f"{SEEN} The claim holds in the green part."),
+        (
+            (Threshold(0.0, True), None),
+            f"{SEEN} Where a panel has a green part, the claim holds in it. {OPEN}",
+        ),
+        ((None, None), f"{SEEN} {OPEN}"),
+    ],
+)
+def test_captions_speak_of_what_is_there(limits, caption):
+    found = [judged(f"n{at}", 0.5, limit) for at, limit in enumerate(limits)]
+    nothing = Finding("x", NOTHING, "inconclusive", threshold=Threshold(0.3, True))
+    assert forest_caption(claim(*found, nothing), NAMES) == caption
+
+
 def test_reported_numbers_have_open_markers():
     (ax,) = drawn(judged("MLP", 0.4, None)).axes
     assert ax.lines[0].get_markerfacecolor() == "white"
@@ -92,7 +138,7 @@ def test_errors_of_all_sizes_have_a_logarithmic_axis():
 
 
 def test_there_is_no_figure_where_there_is_nothing_to_compare():
-    nothing = Finding("x", Estimate(np.nan, np.nan, np.nan, np.empty(0)))
+    nothing = Finding("x", NOTHING)
     assert forest_figure(claim(), NAMES) is None
     assert forest_figure(claim(nothing), NAMES) is None
     assert forest_figure(claim(Finding("x", exactly(1.0))), NAMES) is None

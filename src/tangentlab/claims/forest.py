@@ -1,11 +1,13 @@
 """The numbers of one claim beside its threshold, all models in one figure."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..analysis import Claim, Finding, Threshold
+from ..report.claims import is_share
+from ..report.interactive import Shown
 from ..report.style import INK, MUTED, style
 from .naming import run_names
 from .records import Verification
@@ -20,27 +22,75 @@ _MARKERS = "oDs^v<>"
 _MOST_PANELS = 4
 _DECADES = 3  # between numbers, from which on an axis is logarithmic
 
-Group = tuple[Threshold | None, bool]
+
+class Forest(NamedTuple):
+    """The figure of a claim on a page.
+
+    Attributes:
+        figure: The figure, as pages show it.
+        caption: What to see.
+    """
+
+    figure: Shown
+    caption: str
 
 
-def draw_forests(verification: Verification) -> dict[str, "Figure"]:
+class Panel(NamedTuple):
+    """Numbers that are compared with one another.
+
+    Attributes:
+        threshold: That they are held against; None where there is none.
+        percent: They are shown in percent.
+        findings: The numbers.
+    """
+
+    threshold: Threshold | None
+    percent: bool
+    findings: list[Finding]
+
+
+def draw_forests(verification: Verification) -> dict[str, tuple["Figure", str]]:
     """A figure for each claim with numbers to compare.
 
     Args:
         verification: All verdicts.
 
     Returns:
-        Figures by claim.
+        Figures by claim, each with its caption.
     """
-    figures = {}
+    forests = {}
     for each in verification.verdicts:
         if each.claim is None:
             continue
         there = [run.run for run in each.runs if run.claim(each.entry.id) is not None]
-        figure = forest_figure(each.claim, run_names(there))
+        names = run_names(there)
+        figure = forest_figure(each.claim, names)
         if figure is not None:
-            figures[each.entry.id] = figure
-    return figures
+            caption = forest_caption(each.claim, names)
+            forests[each.entry.id] = figure, caption
+    return forests
+
+
+def forest_caption(claim: Claim, names: Sequence[str]) -> str:
+    """What to see in the figure of a claim.
+
+    Args:
+        claim: As in `forest_figure`.
+        names: Likewise.
+
+    Returns:
+        Sentences.
+    """
+    panels = _panels(claim, names)
+    green = [panel.threshold is not None for panel in panels]
+    told = ["Each number with its 95 % interval."]
+    if all(green):
+        told.append("The claim holds in the green part.")
+    elif any(green):
+        told.append("Where a panel has a green part, the claim holds in it.")
+    if any(each.verdict is None for panel in panels for each in panel.findings):
+        told.append("Open markers are reported and not judged.")
+    return " ".join(told)
 
 
 def forest_figure(claim: Claim, names: Sequence[str]) -> "Figure | None":
@@ -52,22 +102,23 @@ def forest_figure(claim: Claim, names: Sequence[str]) -> "Figure | None":
 
     Returns:
         A figure with one panel for each threshold; None if there is nothing to compare:
-        fewer than two numbers and no interval, or too many thresholds.
+        fewer than two numbers and no interval, or too many thresholds. A number that
+        is not judged stands with the same number of other runs.
     """
-    found = [each for each in claim.findings if np.isfinite(each.estimate.value)]
+    panels = _panels(claim, names)
+    found = [each for panel in panels for each in panel.findings]
     spread = any(each.estimate.low < each.estimate.high for each in found)
-    groups = {group: _of(found, group) for group in dict.fromkeys(map(_group, found))}
-    if (len(found) < 2 and not spread) or not 0 < len(groups) <= _MOST_PANELS:
+    if (len(found) < 2 and not spread) or not 0 < len(panels) <= _MOST_PANELS:
         return None
     from matplotlib.figure import Figure
 
-    heights = [0.34 * len(some) + 0.5 for some in groups.values()]
+    heights = [0.34 * len(panel.findings) + 0.5 for panel in panels]
     with style():
-        size = (8.4, sum(heights) + 0.5 * len(groups) + 0.5)
+        size = (8.4, sum(heights) + 0.5 * len(panels) + 0.5)
         figure = Figure(figsize=size, layout="constrained")
-        axes = figure.subplots(len(groups), 1, height_ratios=heights, squeeze=False)
-        for ax, (group, some) in zip(axes.ravel(), groups.items(), strict=True):
-            _draw(ax, group, some, names)
+        axes = figure.subplots(len(panels), 1, height_ratios=heights, squeeze=False)
+        for ax, panel in zip(axes.ravel(), panels, strict=True):
+            _draw(ax, panel, names)
         handles = {}
         for ax in axes.ravel():
             handles |= dict(zip(*ax.get_legend_handles_labels()[::-1], strict=True))
@@ -77,18 +128,25 @@ def forest_figure(claim: Claim, names: Sequence[str]) -> "Figure | None":
         return figure
 
 
-def _group(finding: Finding) -> Group:
-    return finding.threshold, finding.percent
+def _panels(claim: Claim, names: Sequence[str]) -> list[Panel]:
+    """Finite numbers by what they are compared with, in order of appearance."""
+    found = [each for each in claim.findings if np.isfinite(each.estimate.value)]
+    judged = {_quantity(f, names): f.threshold for f in reversed(found) if f.threshold}
+    panels: dict[tuple[Threshold | None, bool], Panel] = {}
+    for each in found:
+        threshold = each.threshold or judged.get(_quantity(each, names))
+        panel = Panel(threshold, each.percent, [])
+        panels.setdefault(panel[:2], panel).findings.append(each)
+    return list(panels.values())
 
 
-def _of(found: Iterable[Finding], group: Group) -> list[Finding]:
-    return [each for each in found if _group(each) == group]
+def _quantity(finding: Finding, names: Sequence[str]) -> tuple[str, bool]:
+    """What was measured, whatever the run."""
+    return _short(finding, names), finding.percent
 
 
-def _draw(
-    ax: "Axes", group: Group, found: Sequence[Finding], names: Sequence[str]
-) -> None:
-    threshold, percent = group
+def _draw(ax: "Axes", panel: Panel, names: Sequence[str]) -> None:
+    threshold, percent, found = panel
     scale = 100 if percent else 1
     labeled = set()
     for row, finding in enumerate(found):
@@ -113,7 +171,14 @@ def _draw(
     _set_scale(ax, found, threshold, scale)
     if threshold is not None:
         _shade(ax, threshold, scale)
-    ax.set_xlabel("points of percent" if percent else "measured")
+    ax.set_xlabel(_unit(panel))
+
+
+def _unit(panel: Panel) -> str:
+    if not panel.percent:
+        return "measured"
+    shares = any(map(is_share, panel.findings))
+    return "percent" if shares else "points of percent"
 
 
 def _run_of(finding: Finding, names: Sequence[str]) -> tuple[int, str]:

@@ -8,10 +8,10 @@ from typing import Any, get_args
 
 from ..report.claims import MARKS
 from ..report.document import document
-from ..report.images import Drawing
-from ..report.interactive import NO_SCRIPT, Shown, charts_script, charts_style
+from ..report.interactive import NO_SCRIPT, charts_script, charts_style
 from ..report.page import Highlight, facts_html, highlights_html
 from .catalog import GROUPS
+from .forest import Forest
 from .page_claims import claim_section
 from .page_runs import runs_section
 from .paper_claims import PAPER_CLAIMS
@@ -29,7 +29,7 @@ _SCALES = {
 
 def render_page(
     verification: Verification,
-    forests: Mapping[str, Drawing | Shown],
+    forests: Mapping[str, Forest],
     facts: Mapping[str, Any],
 ) -> str:
     """Make the page.

@@ -2,27 +2,23 @@
 
 from html import escape
 
-from ..report.claims import MARKS, estimate_text
-from ..report.images import Drawing
-from ..report.interactive import Shown, figure_html
+from ..report.claims import MARKS, number_text
+from ..report.interactive import figure_html
 from ..report.page import FIGURES
+from .forest import Forest
 from .records import Verification, Verified
 from .tables import time_text
 
-_TO_SEE = "Each number with its 95 % interval."
-_GREEN = " The claim holds in the green part."
-_OPEN = " Open markers are reported and not judged."
-
 
 def claim_section(
-    each: Verified, verification: Verification, figure: Drawing | Shown | None
+    each: Verified, verification: Verification, forest: Forest | None
 ) -> str:
     """A claim with its numbers, their figure and the runs behind it.
 
     Args:
         each: Where the claim stands; something was measured.
         verification: What it is part of.
-        figure: Of its numbers, if there is something to compare.
+        forest: Of its numbers, if there is something to compare.
 
     Returns:
         HTML, everything escaped.
@@ -32,7 +28,7 @@ def claim_section(
     kind = each.standing.replace(" ", "-")
     numbers = "".join(
         f"<dt>{escape(finding.name)}</dt>"
-        f"<dd>{escape(estimate_text(finding.estimate, percent=finding.percent))}"
+        f"<dd>{escape(number_text(finding))}"
         f"{f' · {finding.verdict}' if finding.verdict else ''}</dd>"
         for finding in claim.findings
     )
@@ -49,7 +45,7 @@ def claim_section(
         f'<section class="claim {kind}" id="{entry.id}">'
         f'<p class="badge">{MARKS[each.standing]} {each.standing}</p>'
         f"<h2>{entry.id} · {escape(entry.statement)}</h2><dl>{rows}</dl>"
-        f"{_forest(each, verification, figure)}"
+        f"{_figure(each, verification, forest)}"
         f"<details><summary>All numbers</summary><dl>{numbers}</dl></details></section>"
     )
 
@@ -68,17 +64,14 @@ def _seeds(count: int) -> str:
     return "" if count == 0 else f", {count} seed{'s' if count > 1 else ''}"
 
 
-def _forest(
-    each: Verified, verification: Verification, figure: Drawing | Shown | None
-) -> str:
-    if figure is None or each.claim is None:
+def _figure(each: Verified, verification: Verification, forest: Forest | None) -> str:
+    if forest is None:
         return ""
     name = each.entry.id
-    limits = [finding.threshold for finding in each.claim.findings]
     return figure_html(
-        figure,
+        forest.figure,
         alt=f"Measured numbers of {name} beside its threshold: {each.standing}",
         file=f"{FIGURES}/{name}",
-        caption=_TO_SEE + (_GREEN if any(limits) else "") + _OPEN,
+        caption=forest.caption,
         command=verification.command_for(name),
     )

@@ -10,7 +10,7 @@ from ..report.tables import to_csv
 from ..store import write_figure
 from ..store.files import open_aside, write_json
 from ..store.manifest import start_manifest
-from .forest import draw_forests
+from .forest import Forest, draw_forests
 from .page import render_page
 from .records import Verification
 from .scales import Scale
@@ -79,10 +79,10 @@ def write(verification: Verification) -> VerificationFiles:
     }
     facts.pop("ended")
     forests = {}
-    for name, figure in draw_forests(verification).items():
-        forests[name] = show(figure)
+    for name, (figure, caption) in draw_forests(verification).items():
+        forests[name] = Forest(show(figure), caption)
         png = verification.folder / FIGURES / f"{name}.png"
-        write_figure(png, figure, forests[name])
+        write_figure(png, figure, forests[name].figure)
     texts = {
         files.csv: to_csv(to_table(verification.verdicts)),
         files.latex: to_longtable(paper, PAPER_WIDTHS) + "\n",
