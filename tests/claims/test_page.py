@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tangentlab.claims import CATALOG, verify
+from tangentlab.claims.tables import short_table
 from tangentlab.cli.commands import Verify, parse
 from tests.claims.toy import EXPERIMENTS, toss, use_plan
 
@@ -179,5 +180,11 @@ def test_one_glance_tells_what_held_for_all_that_was_measured(plan, tmp_path):
     html = page(tmp_path)
     (chip,) = re.findall(r'<li class="confirmed in-part">.*?</li>', html)
     assert "D1 <b>(✓)</b>" in chip and "ResNet18 was not measured" in chip
+    marked = '<b class="confirmed">(✓)</b> inconclusive'
+    assert f'<td class="verdict" data-label="">{marked}</td>' in html
+    assert f'<p class="badge">{marked}</p>' in html
+    assert html.count("? inconclusive") == 2  # the switch of rows, and the key
+    (row, *_) = short_table(done.shown).rows
+    assert row.cells[4] == "(✓) inconclusive"
     assert "(✓) and (✗) so by what was measured, which is too little" in html
     assert "Of the open ones 1 would be confirmed by what was measured" in html

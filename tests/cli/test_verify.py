@@ -116,13 +116,13 @@ def test_part_of_a_claim_is_not_printed_as_confirmed(plan, capsys):
     options = ["verify", "--claim", "D1", "--no-progress"]
     assert cli.main([*options, "--only", "lenet"]) == 0
     output = words(capsys.readouterr().out)
-    assert "? inconclusive" in output and "✓" not in output
+    assert "(✓) inconclusive" in output and "✓ confirmed" not in output
     assert "0 confirmed, 0 refuted, 1 inconclusive" in output
     assert cli.main(options) == 0
     assert "✓ confirmed" in capsys.readouterr().out
     plan(*runs, networks=("mlp", "resnet18"))
     assert cli.main(options) == 0
-    assert "? inconclusive" in capsys.readouterr().out
+    assert "(✓) inconclusive" in capsys.readouterr().out
 
 
 def test_a_claim_that_this_scale_does_not_measure_ends_with_1(

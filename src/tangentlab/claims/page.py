@@ -12,7 +12,7 @@ from ..report.interactive import NO_SCRIPT, charts_script, charts_style
 from ..report.page import Highlight, facts_html, highlights_html
 from .catalog import GROUPS
 from .forest import Forest
-from .page_claims import claim_section
+from .page_claims import claim_section, verdict_html
 from .page_runs import runs_section
 from .paper_claims import PAPER_CLAIMS
 from .records import Performed, Standing, Verification, Verified
@@ -167,12 +167,10 @@ def _glance(verification: Verification) -> str:
 def _chip(each: Verified) -> str:
     target = each.entry.id if each.claim is not None else f"row-{each.entry.id}"
     hint = escape(f"{each.entry.statement}: {each.doubt or each.standing}")
-    kind, mark = _kind(each), MARKS[each.standing]
-    if each.leaning:
-        kind, mark = f"{each.leaning} in-part", f"({MARKS[each.leaning]})"
+    kind = f"{each.leaning} in-part" if each.leaning else _css(each.standing)
     return (
         f'<li class="{kind}"><a href="#{target}" title="{hint}">'
-        f"{each.entry.id} <b>{mark}</b></a></li>"
+        f"{each.entry.id} <b>{each.mark}</b></a></li>"
     )
 
 
@@ -200,7 +198,7 @@ def _verdict_table(verification: Verification) -> str:
 
 
 def _row(each: Verified) -> str:
-    entry = each.entry
+    entry, kind = each.entry, _css(each.standing)
     name = f'<a href="#{entry.id}">{entry.id}</a>' if each.claim else entry.id
     time = time_text(each.seconds) if each.runs else "–"
     cells = {
@@ -212,16 +210,12 @@ def _row(each: Verified) -> str:
         f'<td data-label="{label}">{escape(text)}</td>' for label, text in cells.items()
     )
     return (
-        f'<tr id="row-{entry.id}" class="{_kind(each)}" data-kind="{_kind(each)}">'
+        f'<tr id="row-{entry.id}" class="{kind}" data-kind="{kind}">'
         f'<th scope="row">{name} {escape(entry.statement)}</th>{middle}'
-        f'<td class="verdict" data-label="">{MARKS[each.standing]} {each.standing}</td>'
+        f'<td class="verdict" data-label="">{verdict_html(each)}</td>'
         f'<td class="seeds" data-label="seeds">{seeds_text(each) or "–"}</td>'
         f'<td class="time" data-label="time">{time}</td></tr>'
     )
-
-
-def _kind(each: Verified) -> str:
-    return _css(each.standing)
 
 
 def _css(standing: Standing) -> str:

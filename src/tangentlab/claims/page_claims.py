@@ -2,7 +2,7 @@
 
 from html import escape
 
-from ..report.claims import MARKS, number_text
+from ..report.claims import number_text
 from ..report.interactive import figure_html
 from ..report.page import FIGURES
 from .forest import Forest
@@ -43,11 +43,24 @@ def claim_section(
     rows = "".join(f"<dt>{k}</dt><dd>{v}</dd>" for k, v in facts.items() if v)
     return (
         f'<section class="claim {kind}" id="{entry.id}">'
-        f'<p class="badge">{MARKS[each.standing]} {each.standing}</p>'
+        f'<p class="badge">{verdict_html(each)}</p>'
         f"<h2>{entry.id} · {escape(entry.statement)}</h2><dl>{rows}</dl>"
         f"{_figure(each, verification, forest)}"
         f"<details><summary>All numbers</summary><dl>{numbers}</dl></details></section>"
     )
+
+
+def verdict_html(each: Verified) -> str:
+    """A verdict with its mark, in the color of what its numbers say.
+
+    Args:
+        each: Where the claim stands.
+
+    Returns:
+        HTML.
+    """
+    mark = f'<b class="{each.leaning}">{each.mark}</b>' if each.leaning else each.mark
+    return f"{mark} {each.standing}"
 
 
 def _runs(each: Verified, verification: Verification) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from ..analysis import Claim
+from ..report.claims import MARKS
 from ..report.page import Report
 from .entries import Entry
 from .scales import Run, Scale
@@ -94,6 +95,11 @@ class Verified(NamedTuple):
     doubt: str = ""
     leaning: Literal["confirmed", "refuted"] | None = None
     expected: bool = False
+
+    @property
+    def mark(self) -> str:
+        """The sign of the verdict; in brackets where too little was measured for it."""
+        return f"({MARKS[self.leaning]})" if self.leaning else MARKS[self.standing]
 
     @property
     def criterion(self) -> str:

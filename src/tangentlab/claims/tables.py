@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..analysis import Finding
-from ..report.claims import MARKS, finding_text
+from ..report.claims import finding_text
 from ..report.tables import MISSING, Column, Row, Table
 from ..store.config import to_json
 from .doubting import told_by
@@ -73,7 +73,7 @@ def short_table(verdicts: Sequence[Verified]) -> Table:
                 each.entry.published,
                 measured_text(each),
                 each.criterion,
-                f"{MARKS[each.standing]} {each.standing}",
+                f"{each.mark} {each.standing}",
                 seeds_text(each) or None,
                 time_text(each.seconds) if each.runs else None,
             )

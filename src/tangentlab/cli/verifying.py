@@ -87,9 +87,15 @@ def _print_table(out: Console, shown: Sequence[Verified]) -> None:
         )
     for each, row in zip(shown, table.rows, strict=True):
         cells = [Text(cell) for cell in shown_cells(table, row)]
-        cells[_VERDICT].stylize(show.STYLES[each.standing])
+        _paint(cells[_VERDICT], each)
         printed.add_row(*cells)
     out.print(printed)
+
+
+def _paint(verdict: Text, each: Verified) -> None:
+    """Color a verdict, and its mark by what the numbers of the claim say."""
+    verdict.stylize(show.STYLES[each.standing])
+    verdict.stylize(show.STYLES[each.leaning or each.standing], 0, len(each.mark))
 
 
 def _print_list(out: Console, shown: Sequence[Verified]) -> None:
@@ -97,7 +103,7 @@ def _print_list(out: Console, shown: Sequence[Verified]) -> None:
     table = short_table(shown)
     for each, row in zip(shown, table.rows, strict=True):
         cells = [Text(cell) for cell in shown_cells(table, row)]
-        cells[_VERDICT].stylize(show.STYLES[each.standing])
+        _paint(cells[_VERDICT], each)
         printed = Table.grid(padding=(0, 2))
         for column, cell in list(zip(table.columns, cells, strict=True))[1:]:
             if cell.plain != MISSING:
