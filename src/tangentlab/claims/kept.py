@@ -24,11 +24,16 @@ from ..report.tables import Column, Row, Table
 from ..store.config import from_json, to_json
 from .catalog import CATALOG
 from .naming import run_command, run_seeds
+from .origins import Origin, origin_of
 from .records import Performed
 from .scales import Run, Scale
 
 Line = Mapping[str, Any]
 
+_RENAMED = {  # numbers that older files have under another name
+    f"{part} samples": f"largest share of neighbors, {part} samples"
+    for part in ("all", "train", "test")
+}
 _HEAD = ("scale", "experiment", "name", "claims", "config", "least_seeds", "beside")
 
 
@@ -159,6 +164,7 @@ def _read(lines: list[Line]) -> Performed:
         config = dataclasses.replace(run.config, seed=seeds[0], seeds=len(seeds))
         run = run._replace(config=config)
     claims = tuple(_claim(each, len(seeds)) for each in lines if "claim" in each)
+    origin = origin_of(head)
     return Performed(
         run=run,
         name=head["name"],
@@ -169,20 +175,21 @@ def _read(lines: list[Line]) -> Performed:
         reused=True,
         report=Report(
             title=head["name"],
-            summary=_origin(head),
+            summary=_told(origin),
             sections=(),
             console_table=_table([each["row"] for each in lines if "row" in each]),
             claims=claims,
         ),
+        origin=origin,
     )
 
 
-def _origin(head: Line) -> str:
+def _told(origin: Origin) -> str:
     """When and where the numbers were measured, in a sentence."""
-    versions = head.get("versions", {})
-    words = [f"Numbers of {str(head.get('started', 'an unknown day'))[:10]}"]
-    words += [" and ".join(head.get("devices", ())), f"jax {versions.get('jax', '?')}"]
-    return ", ".join(filter(None, words)) + "; figures are not kept with them."
+    return (
+        f"Numbers of {origin.day}, {origin.hardware}, jax {origin.jax}; figures are "
+        "not kept with them."
+    )
 
 
 def _claim(line: Line, num_seeds: int) -> Claim:
@@ -211,8 +218,9 @@ def _finding(line: Line, num_seeds: int) -> Finding:
     if threshold and kind == "number":
         replicates = _replicates(line, threshold, estimate, num_seeds)
         estimate = Estimate(value, low, high, replicates)
-    percent = line.get("percent", False)
-    return Finding(line["name"], estimate, line["verdict"], percent, threshold, kind)
+    name: str = line["name"]
+    name, percent = _RENAMED.get(name, name), line.get("percent", False)
+    return Finding(name, estimate, line["verdict"], percent, threshold, kind)
 
 
 _ENDS = ("value", "low", "high")

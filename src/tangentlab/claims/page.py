@@ -10,8 +10,11 @@ from ..report.claims import MARKS
 from ..report.document import document
 from ..report.interactive import NO_SCRIPT, charts_script, charts_style
 from ..report.page import Highlight, facts_html, highlights_html
+from ..report.tables import to_html
+from . import plans
 from .catalog import GROUPS
 from .forest import Forest
+from .origins import origins_table, origins_text
 from .page_claims import claim_section, verdict_html
 from .page_runs import runs_section
 from .paper_claims import PAPER_CLAIMS
@@ -20,6 +23,8 @@ from .tables import measured_text, seeds_text, time_text
 
 _HERE = Path(__file__).parent
 _STANDINGS: tuple[Standing, ...] = get_args(Standing)
+_AGAIN = "The same command goes on where it was interrupted, and uses what is finished."
+_JUDGED_AGAIN = "The same command judges the same numbers again."
 _SCALES = {
     "smoke": "embedded or made-up data, a check of the whole in minutes",
     "laptop": "subsets of real data",
@@ -60,20 +65,30 @@ def render_page(
 {_verdict_table(verification)}
 {sections}
 {runs_section(verification)}
-<section>
-<h2>How this page was made</h2>
-<pre><code>{escape(verification.command)}</code></pre>
-<details>
-<summary>Versions, devices and times</summary>
-{facts_html("Versions, devices and times", facts)}
-</details>
-</section>
+{_making(verification, facts)}
 </main>
-<footer>The same command goes on where it was interrupted, and uses what is finished.
+<footer>{_AGAIN if verification.kept is None else _JUDGED_AGAIN}
 </footer>"""
     style = charts_style() + (_HERE / "page.css").read_text("utf-8")
     script = charts_script() + (_HERE / "page.js").read_text("utf-8")
     return document(title, body, style=style, script=script)
+
+
+def _making(verification: Verification, facts: Mapping[str, Any]) -> str:
+    """What made the page, and the numbers on it."""
+    runs = [(run.title, run.origin) for run in verification.runs if run.origin]
+    told = origins_text([origin for _, origin in runs])
+    numbers = f'<p class="text">Numbers of {escape(told)}.</p>' if told else ""
+    return f"""<section>
+<h2>How this page was made</h2>
+{numbers}
+<pre><code>{escape(verification.command)}</code></pre>
+<details>
+<summary>Versions, devices and times</summary>
+{to_html(origins_table(runs)) if runs else ""}
+{facts_html("Where they were judged, and this page was made", facts)}
+</details>
+</section>"""
 
 
 def _summary(verification: Verification) -> str:
@@ -140,7 +155,7 @@ def _highlights(verification: Verification) -> tuple[Highlight, ...]:
         "confirmed": "confirmed",
         "refuted": "refuted",
         "inconclusive": "open: intervals too wide, or too little data",
-        "not measured": "not measured at this scale",
+        "not measured": _unmeasured(verification),
     }
     tiles = [
         Highlight(f"{verification.count(standing)} {MARKS[standing]}", label)
@@ -149,6 +164,16 @@ def _highlights(verification: Verification) -> tuple[Highlight, ...]:
     spent = sum((each.seconds for each in verification.runs), start=0.0)
     runs = f"of {len(verification.runs)} runs, in sum"
     return (*tiles, Highlight(time_text(spent), runs))
+
+
+def _unmeasured(verification: Verification) -> str:
+    """What is true of all claims that were not measured."""
+    left = [each for each in verification.verdicts if each.standing == "not measured"]
+    if left and all(each.expected for each in left):
+        return "no numbers kept"
+    planned = {name for r in plans.planned(verification.scale) for name in r.claims}
+    here = any(each.entry.id in planned for each in left)
+    return "not measured" if here else "not measured at this scale"
 
 
 def _glance(verification: Verification) -> str:

@@ -48,7 +48,8 @@ def _run(
     each: Performed, at: int, verification: Verification, *, unfolded: bool
 ) -> str:
     claims = ", ".join(each.run.claims)
-    notes = [claims, time_text(each.seconds), "used again" if each.reused else ""]
+    again = each.reused and verification.kept is None
+    notes = [claims, time_text(each.seconds), "used again" if again else ""]
     why = f"was not begun: {each.left_out}"
     if each.failure:
         why = f"failed: {each.failure}"

@@ -14,6 +14,7 @@ from ..store.config import config_hash
 from ..store.report import PAGE
 from .budget import Budget
 from .naming import run_command, run_seeds
+from .origins import origin_of
 from .records import Performed
 from .scales import Run
 
@@ -74,6 +75,7 @@ def perform_planned(
         seconds=float(finished.manifest["wall_seconds"]),
         reused=reused,
         report=report,
+        origin=origin_of(finished.manifest),
     )
 
 

@@ -9,6 +9,7 @@ from ..analysis import Claim
 from ..report.claims import MARKS
 from ..report.page import Report
 from .entries import Entry
+from .origins import Origin
 from .scales import Run, Scale
 
 Standing = Literal["confirmed", "refuted", "inconclusive", "recorded", "not measured"]
@@ -31,6 +32,7 @@ class Performed:
         failure: Why it failed; empty if it did not.
         traceback: Of that failure.
         left_out: Why it was not begun; empty if it was.
+        origin: Where and when it was performed; None if it is not finished.
     """
 
     run: Run
@@ -44,6 +46,7 @@ class Performed:
     failure: str = ""
     traceback: str = ""
     left_out: str = ""
+    origin: Origin | None = None
 
     @property
     def title(self) -> str:

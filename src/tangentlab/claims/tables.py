@@ -280,7 +280,7 @@ def _doubts(finding: Finding) -> list[float | None] | None:
 
 
 def _run_json(each: Performed, verification: Verification) -> dict[str, Any]:
-    path = each.path
+    path, origin = each.path, each.origin
     return {
         "name": each.name,
         "experiment": each.run.experiment,
@@ -290,6 +290,9 @@ def _run_json(each: Performed, verification: Verification) -> dict[str, Any]:
         "command": each.command,
         "folder": None if path is None else str(path.relative_to(verification.folder)),
         "seconds": round(each.seconds, 3),
+        "started": origin and origin.started,
+        "devices": list(origin.devices) if origin else [],
+        "versions": dict(origin.versions) if origin else {},
         "failure": each.failure,
         "left_out": each.left_out,
         "traceback": each.traceback,
