@@ -58,11 +58,12 @@ def test_a_model_switches_its_numbers_in_the_figure_of_a_claim(page, browser):
 def test_verdicts_and_networks_can_be_filtered(page, browser):
     browser.visit(page)
     rows = ".verdicts tbody tr:not([hidden])"
-    assert browser.count(rows) == len(CATALOG)
-    browser.script(
-        "document.querySelector('.filters button[data-kind=not-measured]').click()"
-    )
-    assert browser.count(rows) == 3
+    button = "document.querySelector('.filters button[data-kind=not-measured]')"
+    for pressed, count in (("false", 3), ("true", len(CATALOG)), ("false", 3)):
+        state = browser.script(f"return {button}.getAttribute('aria-pressed')")
+        assert (state, browser.count(rows)) == (pressed, count)
+        browser.script(f"{button}.click()")
+    browser.script(f"{button}.click()")
     runs = "details.run:not([hidden])"
     assert browser.count(runs) == 3
     browser.script("document.querySelector('.filters button[data-kind=LeNet]').click()")
@@ -78,6 +79,13 @@ def test_a_claim_at_a_glance_leads_to_its_section(page, browser):
     browser.script("document.querySelectorAll('details').forEach(d => d.open = false)")
     browser.script("document.querySelector('#D2 a[href^=\"#run-\"]').click()")
     assert browser.wait("document.getElementById('run-1').open")
+
+
+def test_a_folded_row_shows_where_a_link_leads_to_it(page, browser):
+    browser.visit(page)
+    assert browser.script("return document.getElementById('row-D9').hidden")
+    browser.script("document.querySelector('.glance a[href=\"#row-D9\"]').click()")
+    assert browser.wait("!document.getElementById('row-D9').hidden")
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import re
 import shlex
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tangentlab.claims import CATALOG, verify
+from tangentlab.claims import CATALOG, verify, write_numbers
+from tangentlab.claims.page import _verdict_table
 from tangentlab.claims.tables import short_table
 from tangentlab.cli.commands import Verify, parse
 from tests.claims.toy import EXPERIMENTS, toss, use_plan
@@ -188,3 +190,41 @@ def test_one_glance_tells_what_held_for_all_that_was_measured(plan, tmp_path):
     assert row.cells[4] == "(✓) inconclusive"
     assert "(✓) and (✗) so by what was measured, which is too little" in html
     assert "Of the open ones 1 would be confirmed by what was measured" in html
+
+
+def folded(html: str) -> list[str]:
+    """Verdicts whose rows the script folds at first; without one all rows show."""
+    assert not re.findall(r'<(?:tr|button) [^>]*(?:hidden|="false")', html)
+    return re.findall(r'data-kind="([^"]*)" data-off>', html)
+
+
+def test_rows_without_numbers_are_folded_where_they_are_many(plan, tmp_path):
+    plan(toss("D1", "D2"))
+    done = verify("smoke", tmp_path / "some")
+    assert folded(page(tmp_path / "some")) == ["not-measured"]
+    for num, expected in ((2, []), (3, []), (4, ["not-measured"])):  # two measured
+        part = dataclasses.replace(done, verdicts=done.verdicts[:num])
+        assert folded(_verdict_table(part)) == expected
+    plan(toss("D1", trouble="run"))
+    verify("smoke", tmp_path / "none")
+    assert folded(page(tmp_path / "none")) == []
+
+
+def test_what_was_not_measured_is_called_what_it_is(plan, tmp_path):
+    def label(folder: Path) -> str:
+        (text,) = re.findall(r"<dt>([^<]*)</dt><dd>\d+ –</dd>", page(folder))
+        return text
+
+    plan(toss("D1", "D2"))
+    done = verify("smoke", tmp_path / "all")
+    assert label(tmp_path / "all") == "not measured at this scale"
+    write_numbers(done, tmp_path / "numbers")
+    verify("smoke", tmp_path / "part", claims=["D1"])
+    assert label(tmp_path / "part") == "not measured"
+    kept = tmp_path / "numbers"
+    plan(toss("D1", "D2"), toss("D3", model="lenet"))
+    verify("smoke", tmp_path / "kept", kept=kept)
+    assert label(tmp_path / "kept") == "not measured"
+    plan(toss("D1", "D2"), toss(*CATALOG, model="lenet"))
+    verify("smoke", tmp_path / "planned", kept=kept)
+    assert label(tmp_path / "planned") == "no numbers kept"

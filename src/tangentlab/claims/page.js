@@ -7,6 +7,8 @@
       const off = [...bar.querySelectorAll("button[data-kind]")].filter((b) => !pressed(b)).map((b) => b.dataset.kind);
       document.querySelectorAll(bar.dataset.rows).forEach((row) => { row.hidden = off.includes(row.dataset.kind); });
     };
+    bar.querySelectorAll("button[data-off]").forEach((button) => button.setAttribute("aria-pressed", "false"));
+    apply();
     bar.querySelectorAll("button[data-kind]").forEach((button) => {
       button.addEventListener("click", () => {
         button.setAttribute("aria-pressed", String(!pressed(button)));

@@ -23,6 +23,7 @@ from .tables import measured_text, seeds_text, time_text
 
 _HERE = Path(__file__).parent
 _STANDINGS: tuple[Standing, ...] = get_args(Standing)
+_HIDDEN = 1 / 3  # share of claims without numbers, from which on their rows are folded
 _AGAIN = "The same command goes on where it was interrupted, and uses what is finished."
 _JUDGED_AGAIN = "The same command judges the same numbers again."
 _SCALES = {
@@ -201,11 +202,7 @@ def _chip(each: Verified) -> str:
 
 def _verdict_table(verification: Verification) -> str:
     there: list[Standing] = [s for s in _STANDINGS if verification.count(s)]
-    buttons = "".join(
-        f'<button type="button" aria-pressed="true" data-kind="{_css(each)}">'
-        f"{MARKS[each]} {each} ({verification.count(each)})</button>"
-        for each in there
-    )
+    buttons = "".join(_button(each, verification) for each in there)
     titles = ("claim", "published", "measured", "criterion", "verdict", "seeds", "time")
     head = "".join(f'<th scope="col">{title}</th>' for title in titles)
     body = "\n".join(map(_row, verification.verdicts))
@@ -219,6 +216,16 @@ def _verdict_table(verification: Verification) -> str:
         f'<div class="filters" data-rows=".verdicts tbody tr">{buttons}</div>'
         f'<table class="verdicts"><thead><tr>{head}</tr></thead>'
         f"<tbody>{body}</tbody></table></section>"
+    )
+
+
+def _button(standing: Standing, verification: Verification) -> str:
+    """A switch for the rows of a verdict; the script begins with some of them off."""
+    count, total = verification.count(standing), len(verification.verdicts)
+    off = standing == "not measured" and _HIDDEN * total < count < total
+    return (
+        f'<button type="button" aria-pressed="true" data-kind="{_css(standing)}"'
+        f"{' data-off' if off else ''}>{MARKS[standing]} {standing} ({count})</button>"
     )
 
 
