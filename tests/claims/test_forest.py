@@ -97,7 +97,7 @@ def test_a_number_that_is_not_judged_stands_with_that_of_other_runs():
 
 
 def test_shares_are_percent_and_differences_are_points_of_it():
-    (shares,) = drawn(judged("MLP, share of neighbors", 0.02, None, percent=True)).axes
+    (shares,) = drawn(judged("MLP, neighbors", 0.02, None, percent="share")).axes
     assert shares.get_xlabel() == "percent"
 
 

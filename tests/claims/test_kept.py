@@ -20,7 +20,6 @@ from tangentlab.claims.__main__ import main
 from tangentlab.claims.kept import _finding, read_kept
 from tangentlab.claims.tables import finding_json, verification_json
 from tangentlab.claims.writing import files_of
-from tangentlab.report.claims import finding_text
 from tests.claims.toy import toss
 
 STORED = Path(__file__).parents[2] / "docs" / "results" / "gpu"
@@ -98,9 +97,9 @@ def test_what_was_planned_and_is_not_kept_was_not_measured(numbers, plan, tmp_pa
         "kept"
     )
     assert [each.entry.id for each in done.lacking] == ["D3", "D4", "D5"]
-    assert found["D4"].reason == "no numbers of its runs are kept"
+    assert found["D4"].reason == "no numbers are kept"
     page = files_of(tmp_path / "here").page.read_text()
-    assert "since no numbers of its runs are kept: D3, D4, D5." in page
+    assert "since no numbers are kept: D3, D4, D5." in page
     some = verify("smoke", tmp_path / "here", kept=folder, only=["mlp"])
     assert [each.entry.id for each in some.lacking] == ["D3"]
 
@@ -187,13 +186,6 @@ def test_p_values_of_older_files_are_student_s(num):
     for side in (True, False):
         p = estimate.doubt(0.1, above=side)
         assert found.doubt(0.1, above=side) == pytest.approx(p, abs=2e-4)
-
-
-def test_older_files_have_shares_under_a_shorter_name():
-    line = finding_json(Finding("test samples", exactly(0.05), percent=True))
-    assert finding_text(_finding(line, 5)) == (
-        "largest share of neighbors, test samples 5 %"
-    )
 
 
 @pytest.mark.parametrize("end", ["low", "high"])

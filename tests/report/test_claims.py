@@ -45,7 +45,7 @@ def test_numbers_have_intervals_signs_and_units():
     ],
 )
 def test_shares_are_in_percent_without_a_sign(found, text):
-    assert claims.number_text(Finding("share of norm", found, percent=True)) == text
+    assert claims.number_text(Finding("share of norm", found, percent="share")) == text
     assert "%" not in claims.number_text(Finding("gap", found, percent=True))
     assert "%" not in claims.number_text(Finding("share of norm", found))
 

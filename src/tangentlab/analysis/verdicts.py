@@ -16,6 +16,7 @@ from .resampling import Estimate
 Verdict = Literal["confirmed", "refuted", "inconclusive", "recorded"]
 """What numbers say of a claim; `recorded` of what is told and is no claim."""
 Kind = Literal["number", "log p", "reading"]
+Percent = Literal["share"] | bool
 """How findings of several runs are joined: by their intervals; as base-10 logarithms of
 p-values, without intervals, of which a large one decides nothing; or as the reading
 that a run chose, which must have one name in all runs."""
@@ -42,7 +43,8 @@ class Finding(NamedTuple):
         name: Of what, in a few words.
         estimate: The number and its interval.
         verdict: Of this number alone; None where it is reported and not judged.
-        percent: Show it in points of percent.
+        percent: Show it in points of percent, as a difference; as a `"share"` in
+            percent, a part of a whole.
         threshold: What it was compared with, so that several runs can be judged
             together; None where it is reported and not judged.
         kind: How several runs are joined.
@@ -51,7 +53,7 @@ class Finding(NamedTuple):
     name: str
     estimate: Estimate
     verdict: Verdict | None = None
-    percent: bool = False
+    percent: Percent = False
     threshold: Threshold | None = None
     kind: Kind = "number"
 

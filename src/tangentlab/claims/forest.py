@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..analysis import Claim, Finding, Threshold
-from ..report.claims import is_share
+from ..analysis.verdicts import Percent
 from ..report.interactive import Shown
 from ..report.style import INK, MUTED, style
 from .naming import run_names
@@ -45,7 +45,7 @@ class Panel(NamedTuple):
     """
 
     threshold: Threshold | None
-    percent: bool
+    percent: Percent
     findings: list[Finding]
 
 
@@ -132,7 +132,7 @@ def _panels(claim: Claim, names: Sequence[str]) -> list[Panel]:
     """Finite numbers by what they are compared with, in order of appearance."""
     found = [each for each in claim.findings if np.isfinite(each.estimate.value)]
     judged = {_quantity(f, names): f.threshold for f in reversed(found) if f.threshold}
-    panels: dict[tuple[Threshold | None, bool], Panel] = {}
+    panels: dict[tuple[Threshold | None, Percent], Panel] = {}
     for each in found:
         threshold = each.threshold or judged.get(_quantity(each, names))
         panel = Panel(threshold, each.percent, [])
@@ -140,7 +140,7 @@ def _panels(claim: Claim, names: Sequence[str]) -> list[Panel]:
     return list(panels.values())
 
 
-def _quantity(finding: Finding, names: Sequence[str]) -> tuple[str, bool]:
+def _quantity(finding: Finding, names: Sequence[str]) -> tuple[str, Percent]:
     """What was measured, whatever the run."""
     return _short(finding, names), finding.percent
 
@@ -177,8 +177,7 @@ def _draw(ax: "Axes", panel: Panel, names: Sequence[str]) -> None:
 def _unit(panel: Panel) -> str:
     if not panel.percent:
         return "measured"
-    shares = any(map(is_share, panel.findings))
-    return "percent" if shares else "points of percent"
+    return "percent" if panel.percent == "share" else "points of percent"
 
 
 def _run_of(finding: Finding, names: Sequence[str]) -> tuple[int, str]:

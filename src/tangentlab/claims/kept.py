@@ -30,10 +30,6 @@ from .scales import Run, Scale
 
 Line = Mapping[str, Any]
 
-_RENAMED = {  # numbers that older files have under another name
-    f"{part} samples": f"largest share of neighbors, {part} samples"
-    for part in ("all", "train", "test")
-}
 _HEAD = ("scale", "experiment", "name", "claims", "config", "least_seeds", "beside")
 
 
@@ -218,9 +214,8 @@ def _finding(line: Line, num_seeds: int) -> Finding:
     if threshold and kind == "number":
         replicates = _replicates(line, threshold, estimate, num_seeds)
         estimate = Estimate(value, low, high, replicates)
-    name: str = line["name"]
-    name, percent = _RENAMED.get(name, name), line.get("percent", False)
-    return Finding(name, estimate, line["verdict"], percent, threshold, kind)
+    percent = line.get("percent", False)
+    return Finding(line["name"], estimate, line["verdict"], percent, threshold, kind)
 
 
 _ENDS = ("value", "low", "high")

@@ -22,6 +22,7 @@ from .records import Performed, Standing, Verification, Verified
 from .tables import measured_text, seeds_text, time_text
 
 _HERE = Path(__file__).parent
+_MANY = 12  # claims that are named in the summary
 _STANDINGS: tuple[Standing, ...] = get_args(Standing)
 _HIDDEN = 1 / 3  # share of claims without numbers, from which on their rows are folded
 _AGAIN = "The same command goes on where it was interrupted, and uses what is finished."
@@ -136,10 +137,15 @@ def _missed(verification: Verification) -> str:
         for cause in dict.fromkeys(found):
             causes.setdefault(cause, []).append(name)
     return "".join(
-        f" Planned but not measured, since {cause}: {', '.join(names)}."
+        f" Planned but not measured, since {cause}: {_listed(names)}."
         for cause, names in causes.items()
         if cause
     )
+
+
+def _listed(names: list[str]) -> str:
+    """Ids of claims; of many their number, since all are below."""
+    return ", ".join(names) if len(names) <= _MANY else f"{len(names)} claims"
 
 
 def _cause(run: Performed, name: str) -> str:

@@ -136,7 +136,7 @@ def _verified(
         return Verified(entry, "not measured", None, "not asked for", ())
     runs = tuple(each for each in performed if entry.id in each.run.claims)
     if not runs and any(entry.id in run.claims for run in plan.asked):
-        reason = "no numbers of its runs are kept"
+        reason = "no numbers are kept"
         return Verified(entry, "not measured", None, reason, (), expected=True)
     if not runs:
         reason = _elsewhere(entry.id, scale)

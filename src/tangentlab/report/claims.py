@@ -96,20 +96,8 @@ def number_text(finding: Finding) -> str:
     Returns:
         As `estimate_text` has it: a share in percent, a difference in points of it.
     """
-    share = is_share(finding)
-    return estimate_text(finding.estimate, percent=finding.percent, share=share)
-
-
-def is_share(finding: Finding) -> bool:
-    """Whether a number in percent is part of a whole, and no difference of two.
-
-    Args:
-        finding: The number.
-
-    Returns:
-        Whether its name says so.
-    """
-    return finding.percent and "share of " in finding.name
+    percent, share = bool(finding.percent), finding.percent == "share"
+    return estimate_text(finding.estimate, percent=percent, share=share)
 
 
 def claim_lines(claim: Claim, width: int = 88) -> list[str]:

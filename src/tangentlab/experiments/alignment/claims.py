@@ -85,13 +85,13 @@ def _concentrates(results: Results, published: Published, choice: Choice) -> Cla
         _deviation(
             "end, off the published", chosen[:, -1], published.end, _CONCENTRATION
         ),
-        Finding("initialization", over_draws(chosen[:, 0]), percent=True),
+        Finding("initialization", over_draws(chosen[:, 0]), percent="share"),
     ]
     for reading, found in results.measured.items():
         for name, exponent in (("norm", 1), ("energy", 2)):
             values = found.concentration[:, -1] ** exponent
             title = f"end, {_trained(found)}, share of {name}"
-            number = Finding(title, over_draws(values), percent=True)
+            number = Finding(title, over_draws(values), percent="share")
             chosen_one = (exponent == 2, reading) == choice
             findings.append(number._replace(kind="reading") if chosen_one else number)
     return Claim(
@@ -113,7 +113,7 @@ def _answers(results: Results, published: Published, choice: Choice) -> Claim:
     findings = [_deviation("off the published", chosen, published.accuracy, _ACCURACY)]
     for reading, found in results.measured.items():
         values = found.accuracy[:, -1]
-        number = Finding(_trained(found), over_draws(values), percent=True)
+        number = Finding(_trained(found), over_draws(values), percent="share")
         chosen_one = reading == choice.trained_on
         findings.append(number._replace(kind="reading") if chosen_one else number)
     return Claim(

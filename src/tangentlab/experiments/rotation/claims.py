@@ -32,8 +32,10 @@ def claims(results: Results) -> tuple[Claim, ...]:
     found = {
         part: _largest(each.exceeded_by, use) for part, each in results.turned.items()
     }
-    judged_on_all = Finding(_named("all"), found.pop("all"), None, True, limit)
-    others = [Finding(_named(part), each, None, True) for part, each in found.items()]
+    judged_on_all = Finding(_named("all"), found.pop("all"), None, "share", limit)
+    others = [
+        Finding(_named(part), each, None, "share") for part, each in found.items()
+    ]
     claim = Claim(
         "D10",
         "The kernel grows most along the eigenfunction that was learned",
