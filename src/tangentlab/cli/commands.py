@@ -11,6 +11,7 @@ import tyro
 from ..claims.scales import Scale
 from ..experiments.base import Experiment
 from .gram import ClusterExample, RunGram, ShowGram
+from .helps import as_written, rewrapped
 from .refusals import PROGRAM, explained_refusals
 
 DESCRIPTION = """What can a linearized network say about the real one?
@@ -162,21 +163,22 @@ def parse(
     run = {name: _run(name, it.config) for name, it in experiments.items()}
     names = tyro.conf.Positional[Literal[*data]]
     files = {"fetch": _fetch(names), "verify": _verify(names), "list": ListData}
-    grams = {"run": RunGram, "status": ShowGram}
+    grams = {"run": rewrapped(RunGram), "status": rewrapped(ShowGram)}
     choices = {
         "demo": Demo,
         "run": _group(run, RunExperiment.__doc__),
-        "verify": Verify,
+        "verify": rewrapped(Verify),
         "report": DrawReport,
         "data": _group(files, "Find, fetch and verify data sets."),
         "gram": _group(grams, "Gram matrices on disk: compute them, see how far."),
-        "cluster": ClusterExample,
+        "cluster": rewrapped(ClusterExample),
         "doctor": Doctor,
     }
     known = _choice(choices)
 
     def read(words: Sequence[str]) -> Command:
-        return tyro.cli(known, prog=PROGRAM, description=DESCRIPTION, args=words)
+        command = tyro.cli(known, prog=PROGRAM, description=DESCRIPTION, args=words)
+        return as_written(command)
 
     leaves = [("demo",), ("verify",), ("report",), ("cluster",), ("doctor",)]
     leaves += [("run", name) for name in run] + [("data", name) for name in files]
@@ -212,10 +214,11 @@ def _run(name: str, config_type: type) -> Callable[..., RunExperiment]:
         resume: Resume = False,
         cluster: Cluster = None,
     ):
-        return RunExperiment(name, config, output, progress, resume, cluster)
+        written = as_written(config)
+        return RunExperiment(name, written, output, progress, resume, cluster)
 
     summary = inspect.cleandoc(config_type.__doc__ or "").split("\n\n")[0]
-    return _described(run, summary, config=_flat(config_type))
+    return _described(run, summary, config=_flat(rewrapped(config_type)))
 
 
 def _fetch(names: Any) -> Callable[..., FetchData]:
