@@ -15,6 +15,7 @@ from ._linalg import blocks
 
 _BLOCK_BYTES = 2**24
 _CALLBACK = "callback"  # in the names of JAX's primitives that call Python
+_PRINTS = "debug_callback"  # has no result
 
 # What the text of a traced function says of functions inside it: where they lay in
 # memory, and what they were called, which one that was sent to a worker forgets. And
@@ -38,7 +39,7 @@ def hash_parts(*parts: Any) -> str:
             digest.update(f"text {len(part)} {part}".encode())
             continue
         if jnp.issubdtype(jnp.result_type(part), jax.dtypes.prng_key):
-            with jax.ensure_compile_time_eval():  # it has a value, also under `jit`
+            with jax.ensure_compile_time_eval():  # likewise
                 part = jax.random.key_data(part)
         digest.update(f"array {np.shape(part)} {jnp.result_type(part)} ".encode())
         for block in _blocks_of(part):
@@ -52,7 +53,9 @@ def _blocks_of(array: Any) -> Iterator[np.ndarray]:
         return
     each = max(1, array.nbytes // max(1, len(array)))
     for rows in blocks(len(array), max(1, _BLOCK_BYTES // each)):
-        yield np.asarray(array[rows])
+        with jax.ensure_compile_time_eval():  # it has values, also under `jit`
+            block = np.asarray(array[rows])
+        yield block
 
 
 def hash_traced(traced: Any) -> str:
@@ -74,9 +77,13 @@ def calls_python(traced: Any) -> bool:
         traced: What `jax.make_jaxpr` returns.
 
     Returns:
-        True for callbacks: two with one hash may compute different things.
+        True for callbacks whose results it uses: two with one hash may compute
+        different things.
     """
-    return _CALLBACK in str(traced)
+    return any(
+        _CALLBACK in name and name != _PRINTS
+        for name in (equation.primitive.name for equation in _equations_in(traced))
+    )
 
 
 def closes_over_tracers(traced: Any) -> bool:
@@ -93,6 +100,17 @@ def closes_over_tracers(traced: Any) -> bool:
 
 def _essence(text: str) -> str:
     return _INCIDENTAL.sub("", _COLORS.sub("", text))
+
+
+def _equations_in(part: Any) -> Iterator[Any]:
+    """Equations of a traced function, and of those inside them."""
+    if isinstance(part, tuple | list):
+        for item in part:
+            yield from _equations_in(item)
+    elif hasattr(part, "eqns"):
+        for equation in body_of(part).equations:
+            yield equation
+            yield from _equations_in(tuple(equation.params.values()))
 
 
 def _arrays_in(part: Any) -> Iterator[Any]:

@@ -92,7 +92,7 @@ def lifted(traced: Any) -> tuple[Callable[..., Any], list[Any]]:
 
     Returns:
         A function of these arrays, as a list, and of the arguments in any pytrees with
-        the leaves of the trace; it keeps no array alive. And the arrays.
+        the leaves of the trace; it does not keep them alive. And the arrays.
     """
     body = body_of(traced)
     names, inputs, (output,) = list(body.constants), body.inputs, body.outputs

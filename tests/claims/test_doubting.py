@@ -165,3 +165,12 @@ def test_a_network_with_too_few_initializations_leaves_the_others_theirs(
     assert refuted.claim is not None
     last = refuted.claim.findings[-1]
     assert last.name.startswith("ResNet18") and last.verdict is last.threshold is None
+
+
+def test_what_refutes_is_named_without_those_that_do_not_count(plan, tmp_path):
+    few = toss("D1", model="lenet", seeds=4)._replace(least_seeds=5)
+    plan(toss("D1", mean=-1.0), few, toss("D1", model="resnet18"))
+    done = verify("smoke", tmp_path, only=["mlp", "lenet"])
+    assert of(done, "D1").doubt == (
+        "refuted for MLP on coins; ResNet18 on coins was left out by --only"
+    )

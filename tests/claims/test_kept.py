@@ -17,7 +17,7 @@ from tangentlab.analysis import (
 )
 from tangentlab.claims import Verification, verify, write_numbers
 from tangentlab.claims.__main__ import main
-from tangentlab.claims.kept import _finding, read_kept
+from tangentlab.claims.kept import _finding, not_kept, read_kept
 from tangentlab.claims.tables import finding_json, verification_json
 from tangentlab.claims.writing import files_of
 from tests.claims.toy import toss
@@ -102,6 +102,17 @@ def test_what_was_planned_and_is_not_kept_was_not_measured(numbers, plan, tmp_pa
     assert "since no numbers are kept: D3, D4, D5." in page
     some = verify("smoke", tmp_path / "here", kept=folder, only=["mlp"])
     assert [each.entry.id for each in some.lacking] == ["D3"]
+
+
+def test_a_run_stands_for_the_plan_whose_options_it_has():
+    plans = [toss("D1", mean=0.1), toss("D1", "D2", mean=0.2), toss("D1", data="dice")]
+    kept = toss("D1", "D2", mean=0.2, seeds=9)
+    assert not_kept(plans, [kept]) == [plans[0], plans[2]]
+    assert not_kept(plans, [kept, toss("D1", mean=0.1, seed=7)]) == [plans[2]]
+    assert not_kept(plans[1:], [toss("D2", mean=0.3)]) == [
+        toss("D1", mean=0.2),
+        plans[2],
+    ]
 
 
 def test_an_initialization_counts_once(numbers, tmp_path):

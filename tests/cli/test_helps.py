@@ -1,6 +1,6 @@
 """Comments of fields become help that wraps where the terminal ends."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Annotated, get_type_hints
 
 import pytest
@@ -31,6 +31,7 @@ class Outer:
     inner: Inner = Inner(4)
     """What is in it."""
     plain: float = 0.5
+    several: list[int] = field(default_factory=lambda: [1], kw_only=True)
 
 
 def annotations(hint):
@@ -40,14 +41,19 @@ def annotations(hint):
 def helps(kind):
     hints = get_type_hints(kind, include_extras=True)
     return {
-        field.name: [each.help for each in annotations(hints[field.name]) if each.help]
-        for field in fields(kind)
+        each.name: [a.help for a in annotations(hints[each.name]) if a.help]
+        for each in fields(kind)
     }
 
 
 def test_comments_are_one_line_each():
     made = rewrapped(Outer)
-    assert helps(made) == {"name": [], "inner": ["What is in it."], "plain": []}
+    assert helps(made) == {
+        "name": [],
+        "inner": ["What is in it."],
+        "plain": [],
+        "several": [],
+    }
     (inner,) = (f.default for f in fields(made) if f.name == "inner")
     assert helps(type(inner)) == {"size": ["How large it is, in words that go on."]}
 

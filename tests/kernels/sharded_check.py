@@ -41,8 +41,17 @@ def main():
     others_agree(params, x, spread)
     everywhere = jax.device_put(params, NamedSharding(mesh, PartitionSpec()))
     np.testing.assert_allclose(tl.gram(apply, everywhere, x), K, rtol=1e-12)
+    captured_elsewhere(params, everywhere, x, K)
     x[13] = np.inf
     named_in_the_error(params, jax.device_put(x, rows))
+
+
+def captured_elsewhere(params, everywhere, x, K):
+    """A linearization captures parameters, which may lie on another device."""
+    here, there = (jax.device_put(params, device) for device in jax.devices()[:2])
+    linear = tl.linearize(apply, here)
+    for moved in (there, everywhere):
+        np.testing.assert_allclose(tl.gram(linear, moved, x), K, rtol=1e-12)
 
 
 def others_agree(params, x, spread):

@@ -176,3 +176,13 @@ def test_what_is_not_trained_need_not_be_differentiable():
     np.testing.assert_allclose(found, 24.0**2 * tl.gram(dense_apply, KNOWN, X))
     product = tl.kernel_product(apply, params, X, None, CAPTURED, trainable=some)
     np.testing.assert_allclose(product, found @ CAPTURED, rtol=1e-10)
+
+
+def test_a_large_array_that_a_network_captured():
+    held = jnp.ones((2**19, 5))  # is hashed in several blocks
+
+    def apply(params, x):
+        return dense_apply(params, x) * held[:1, :1]
+
+    found = jax.jit(lambda p: tl.gram(apply, p, X))(KNOWN)
+    np.testing.assert_allclose(found, tl.gram(dense_apply, KNOWN, X), rtol=1e-10)

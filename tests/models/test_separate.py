@@ -126,6 +126,19 @@ def test_what_calls_python_is_looked_at_every_time(looked):
         assert len(looked) == times
 
 
+@pytest.mark.parametrize("name", ["function", "print"])
+def test_not_all_that_sounds_so_calls_python(looked, name):
+    @jax.jit
+    def callback_stats(x):
+        if name == "print":
+            jax.debug.print("{}", x.sum())
+        return jnp.sinh(x)
+
+    for times in (1.0, 2.0):
+        check_apply(lambda w, x: callback_stats(x / 10) @ w, times * W, X)
+    assert len(looked) == 1
+
+
 def test_a_few_are_remembered(looked):
     for power in range(2, 2 + separate._MOST + 1):
         check_apply(lambda w, x, power=power: (x @ w) ** power, W, X / 10)

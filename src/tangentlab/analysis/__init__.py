@@ -55,6 +55,7 @@ from .tracking import Look as Look
 from .tracking import Tracker as Tracker
 from .verdicts import Claim as Claim
 from .verdicts import Finding as Finding
+from .verdicts import Percent as Percent
 from .verdicts import Threshold as Threshold
 from .verdicts import Verdict as Verdict
 from .verdicts import all_of as all_of

@@ -16,10 +16,11 @@ from .resampling import Estimate
 Verdict = Literal["confirmed", "refuted", "inconclusive", "recorded"]
 """What numbers say of a claim; `recorded` of what is told and is no claim."""
 Kind = Literal["number", "log p", "reading"]
-Percent = Literal["share"] | bool
 """How findings of several runs are joined: by their intervals; as base-10 logarithms of
 p-values, without intervals, of which a large one decides nothing; or as the reading
 that a run chose, which must have one name in all runs."""
+Percent = Literal["share"] | bool
+"""Whether a number is shown times 100: True for a difference of shares, in points."""
 
 _LEVEL = 0.025  # one-sided, that of a 95 % interval
 

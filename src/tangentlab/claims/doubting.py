@@ -96,7 +96,7 @@ def _part(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
     entry, confirmed = CATALOG[claim.id], claim.verdict == "confirmed"
     told = [each for each in runs if each.claim(entry.id) is not None]
     few = [each for each in told if each.has_too_few_seeds]
-    few = few if confirmed and len(few) < len(told) else []
+    few = few if len(few) < len(told) else []
     measured = [each.run for each in told if each not in few]
     chosen = [each.run for each in runs]
     about = [run for run in plan.runs if entry.id in run.claims]
@@ -107,7 +107,7 @@ def _part(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
     known = {network for run in shown for network in run.networks}
     missing = [written(network) for network in entry.networks if network not in known]
     absent = missing if confirmed else []
-    if not left and not lost and not absent and not few:
+    if not left and not lost and not absent and not (few and confirmed):
         return ""
     names = [name for run, name in named if run in measured]
     parts = [f"{claim.verdict} for {_listed(names)}"]
@@ -119,7 +119,7 @@ def _part(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
         parts.append(f"no numbers of {_listed(names)} are kept")
     if absent:
         parts.append(f"{_were(absent)} not measured")
-    if few:
+    if few and confirmed:
         parts.append(_too_few(few))
     return "; ".join(parts)
 

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..analysis import Claim, Finding, Threshold
-from ..analysis.verdicts import Percent
+from ..analysis import Claim, Finding, Percent, Threshold
 from ..report.interactive import Shown
 from ..report.style import INK, MUTED, style
 from .naming import run_names

@@ -79,16 +79,34 @@ def not_kept(planned: Sequence[Run], runs: Sequence[Run]) -> list[Run]:
             and one in several parts.
 
     Returns:
-        Planned runs, each with the claims that no run of the same experiment, network
-        and data set tells anything of.
+        Planned runs, each with the claims that no run in its place tells anything of:
+        one of the same experiment, network and data set, and of several such plans the
+        one whose options it has.
     """
+    told = {
+        (_place(run, claim, planned), claim) for run in runs for claim in run.claims
+    }
     left = []
-    for run in planned:
-        same = [other.claims for other in runs if _subject(other) == _subject(run)]
-        told = set().union(*same)
-        if claims := tuple(name for name in run.claims if name not in told):
+    for place, run in enumerate(planned):
+        claims = tuple(claim for claim in run.claims if (place, claim) not in told)
+        if claims:
             left.append(run._replace(claims=claims))
     return left
+
+
+def _place(run: Run, claim: str, planned: Sequence[Run]) -> int | None:
+    """Which of the planned runs of a claim this one is; None if it is none of them."""
+
+    def equal(place: int) -> int:
+        options, own = (to_json(each.config) for each in (planned[place], run))
+        return sum(own.get(name) == value for name, value in options.items())
+
+    places = [
+        place
+        for place, other in enumerate(planned)
+        if claim in other.claims and _subject(other) == _subject(run)
+    ]
+    return max(places, key=equal, default=None)
 
 
 def _subject(run: Run) -> tuple[str, Any, Any]:

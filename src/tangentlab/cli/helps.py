@@ -29,12 +29,15 @@ def rewrapped(kind: type) -> Any:
     fields = []
     for field in dataclasses.fields(kind):
         hint, default = hints[field.name], field.default
-        if isinstance(hint, type) and dataclasses.is_dataclass(hint):
-            hint = rewrapped(hint)
-            default = hint(**_values(default))
+        if isinstance(hint, type) and isinstance(default, hint):
+            if dataclasses.is_dataclass(hint):
+                hint = rewrapped(hint)
+                default = hint(**_values(default))
         if comment := comments.get(field.name):
             hint = Annotated[hint, tyro.conf.arg(help=comment)]
-        fields.append((field.name, hint, dataclasses.field(default=default)))
+        options: dict[str, Any] = {"default": default, "kw_only": field.kw_only}
+        options["default_factory"] = field.default_factory
+        fields.append((field.name, hint, dataclasses.field(**options)))
     namespace = {_WRITTEN: kind, "__doc__": kind.__doc__}
     return dataclasses.make_dataclass(
         kind.__name__, fields, bases=(kind,), frozen=True, namespace=namespace

@@ -31,8 +31,8 @@ from .mixing import (
     mixes,
     on_host,
     perturb,
-    values_cross_rows,
     values_of,
+    values_still_cross_rows,
 )
 from .trees import is_differentiable
 
@@ -45,9 +45,9 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
 
     Looks at the first two and the last two rows, and at each of these in both orders
     with each other; with these parameters and with others close by, since what mixes
-    may be silent while its last scale is zero. Costs some forty passes of at most four
+    may be silent while its last scale is zero. Costs some thirty passes of at most four
     rows, by one program for each direction; of a network that was seen before, whatever
-    its parameters, nine forward passes. Under `jit` only shapes are checked, since
+    its parameters, five forward passes. Under `jit` only shapes are checked, since
     there are no values yet.
 
     Args:
@@ -85,12 +85,14 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     function, constants = lifted(traced)
     remembered = separate.seen(program)
     passes = remembered or compiled(function, runs_once=True)
-    forward = partial(passes, constants)
-    _check_finite(values_of(forward(params, rows))[: len(chosen)], chosen)
+    # On the host, since they may lie on other devices than the parameters.
+    forward = partial(passes, list(map(on_host, constants)))
+    outputs = forward(params, rows)
+    _check_finite(values_of(outputs)[: len(chosen)], chosen)
     if (
-        values_cross_rows(forward, params, rows)
+        values_still_cross_rows(forward, params, rows, outputs)
         if remembered
-        else mixes(_anew(apply), forward, params, rows)
+        else mixes(_anew(apply), forward, params, rows, outputs)
     ):
         raise ValueError(
             "`apply` mixes examples: its output for one row changes with the other "

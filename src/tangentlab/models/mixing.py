@@ -6,8 +6,8 @@ a branch that mixes is silent while its last scale is zero. What fails with thos
 a network may refuse, decides nothing.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -17,11 +17,13 @@ from jax.core import Tracer
 from jaxtyping import Float64
 
 from .._compiling import compiled
-from .._types import Apply, Inputs, Params
+from .._types import AnyArray, Apply, Inputs, Params
 from .trees import is_differentiable, split_differentiable
 
 
-def mixes(apply: Apply, forward: Apply, params: Params, rows: Inputs) -> bool:
+def mixes(
+    apply: Apply, forward: Apply, params: Params, rows: Inputs, outputs: AnyArray
+) -> bool:
     """Whether rows meet, with these parameters or with others close by.
 
     Args:
@@ -29,6 +31,7 @@ def mixes(apply: Apply, forward: Apply, params: Params, rows: Inputs) -> bool:
         forward: The same for as many rows, compiled.
         params: Its parameters.
         rows: A few rows.
+        outputs: Of these rows.
 
     Returns:
         True if one does. Where an output is not finite nothing is decided.
@@ -36,44 +39,47 @@ def mixes(apply: Apply, forward: Apply, params: Params, rows: Inputs) -> bool:
     gradients = _row_gradients(apply, rows)
     alone = compiled(apply, runs_once=True)
 
-    def meet(values: Params) -> bool:
-        shape = forward(values, rows).shape
+    def meet(values: Params, outputs: AnyArray) -> bool:
+        expected = _Expected.of(outputs)
         return (
-            _gradient_crosses_rows(gradients, values, shape)
-            or values_cross_rows(forward, values, rows)
-            or _value_needs_the_batch(forward, alone, values, rows)
+            _gradient_crosses_rows(gradients, values, outputs.shape)
+            or any(
+                _value_crosses_rows(forward, values, _replaced(rows, others), expected)
+                for others in (perturb(rows), _far(rows))
+            )
+            or _value_needs_the_batch(alone, values, rows, expected)
         )
 
-    if meet(params):
+    if meet(params, outputs):
         return True
     try:
-        return meet(_moved(params))
+        moved = _moved(params)
+        return meet(moved, forward(moved, rows))
     except Exception:
         return False
 
 
-def values_cross_rows(forward: Apply, params: Params, rows: Inputs) -> bool:
-    """Whether an output row moves when other rows change.
-
-    Runs one program again and so allows rounding alone. Rows far away show a function
-    of the batch that has steps.
+def values_still_cross_rows(
+    forward: Apply, params: Params, rows: Inputs, outputs: AnyArray
+) -> bool:
+    """Whether rows of a network that was seen before meet with these parameters.
 
     Args:
         forward: The network, compiled.
         params: Its parameters.
         rows: A few rows.
+        outputs: Of these rows.
 
     Returns:
-        True if one does. Where an output is not finite nothing is decided.
+        True if an output row moves when other rows go far away, or where that is not
+        finite, when they change a little.
     """
-    expected, eps = _expected(forward, params, rows)
-    allowed = 100 * eps * _row_sizes(expected)
-    for others in (perturb(rows), _far(rows)):
-        for group in _groups(len(expected)):
-            outputs = values_of(forward(params, _replace(rows, group, others)))
-            with np.errstate(invalid="ignore", over="ignore"):
-                if (np.abs(outputs - expected) > allowed)[~group].any():
-                    return True
+    expected = _Expected.of(outputs)
+    for others in (_far(rows), perturb(rows)):
+        batches = _replaced(rows, others)
+        found = _value_crosses_rows(forward, params, batches, expected)
+        if found is not None:
+            return found
     return False
 
 
@@ -187,34 +193,70 @@ def _gradient_crosses_rows(
     return False
 
 
+class _Expected(NamedTuple):
+    """Outputs, as numbers.
+
+    Attributes:
+        values: The numbers.
+        eps: Machine epsilon of their type.
+        sizes: The largest number of each row.
+    """
+
+    values: Float64[np.ndarray, "n c"]
+    eps: float
+    sizes: Float64[np.ndarray, "n 1"]
+
+    @classmethod
+    def of(cls, outputs: AnyArray) -> "_Expected":
+        """Read outputs of a network."""
+        values = values_of(outputs)
+        sizes = np.abs(values).max(axis=1, keepdims=True)
+        return cls(values, float(jnp.finfo(outputs.dtype).eps), sizes)
+
+
+def _replaced(rows: Inputs, others: Inputs) -> Iterator[tuple[np.ndarray, Inputs]]:
+    """Groups of rows, and all rows with others in the place of the group."""
+    num = len(jax.tree.leaves(rows)[0])
+    for group in _groups(num):
+        yield group, _replace(rows, group, others)
+
+
+def _value_crosses_rows(
+    forward: Apply,
+    params: Params,
+    batches: Iterator[tuple[np.ndarray, Inputs]],
+    expected: _Expected,
+) -> bool | None:
+    """Return whether an output row moves when other rows change; None if not finite.
+
+    Runs one program again and so allows rounding alone. Rows far away show a function
+    of the batch that has steps.
+    """
+    allowed, known = 100 * expected.eps * expected.sizes, True
+    for group, batch in batches:
+        outputs = values_of(forward(params, batch))
+        with np.errstate(invalid="ignore", over="ignore"):
+            if (np.abs(outputs - expected.values) > allowed)[~group].any():
+                return True
+        known = known and bool(np.isfinite(outputs[~group]).all())
+    return False if known else None
+
+
 def _value_needs_the_batch(
-    forward: Apply, alone: Apply, params: Params, rows: Inputs
+    alone: Apply, params: Params, rows: Inputs, expected: _Expected
 ) -> bool:
     """Return whether the first or last output row is another one without the others.
 
     Runs another program, whose rounding may differ at reduced precision.
     """
-    expected, eps = _expected(forward, params, rows)
-    allowed = 0.05 * _row_sizes(expected) + eps**0.5
-    for i in (0, len(expected) - 1):
+    allowed = 0.05 * expected.sizes + expected.eps**0.5
+    for i in (0, len(expected.values) - 1):
         row = jax.tree.map(lambda leaf, i=i: leaf[i : i + 1], rows)
         found = values_of(alone(params, row))[0]
         with np.errstate(invalid="ignore", over="ignore"):
-            if (np.abs(found - expected[i]) > allowed[i]).any():
+            if (np.abs(found - expected.values[i]) > allowed[i]).any():
                 return True
     return False
-
-
-def _expected(
-    forward: Apply, params: Params, rows: Inputs
-) -> tuple[Float64[np.ndarray, "n c"], float]:
-    """Outputs, and the machine epsilon of their type."""
-    outputs = forward(params, rows)
-    return values_of(outputs), float(jnp.finfo(outputs.dtype).eps)
-
-
-def _row_sizes(outputs: Float64[np.ndarray, "n c"]) -> Float64[np.ndarray, "n 1"]:
-    return np.abs(outputs).max(axis=1, keepdims=True)
 
 
 def _replace(rows: Inputs, group: np.ndarray, others: Inputs) -> Inputs:

@@ -12,7 +12,7 @@ from typing import Any
 from .._hashing import calls_python, hash_traced
 
 Forward = Callable[..., Any]
-"""`apply(constants, params, rows)`, compiled; it keeps no arrays alive."""
+"""`apply(constants, params, rows)`, compiled; captured arrays are arguments."""
 
 _SEEN: OrderedDict[str, Forward] = OrderedDict()
 _MOST = 16

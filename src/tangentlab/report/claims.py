@@ -6,7 +6,7 @@ from html import escape
 
 import numpy as np
 
-from ..analysis import Claim, Estimate, Finding
+from ..analysis import Claim, Estimate, Finding, Percent
 from .tables import MISSING
 
 _INDENT = " " * 6
@@ -21,15 +21,12 @@ MARKS: dict[str, str] = {
 """A sign for each verdict, and for claims without one, for where there is no color."""
 
 
-def estimate_text(
-    estimate: Estimate, *, percent: bool = False, share: bool = False
-) -> str:
+def estimate_text(estimate: Estimate, *, percent: Percent = False) -> str:
     """A number with its interval.
 
     Args:
         estimate: The number.
-        percent: Show it in points of percent, as a difference.
-        share: Show it in percent, as a part of a whole.
+        percent: Show it in points of percent, or as a share, see `Finding`.
 
     Returns:
         Such as `−0.97 [−0.99, −0.91]`; without an interval for a number without any
@@ -39,10 +36,10 @@ def estimate_text(
         return MISSING
     ends = [estimate.value, estimate.low, estimate.high]
     scale, unit, style = 1, "", f"+{_style(max(map(abs, ends)))}"
-    if percent:
-        scale, unit, style = 100, " points", "+.1f"
-    if share:
+    if percent == "share":
         scale, unit, style = 100, " %", _percent_style(ends)
+    elif percent:
+        scale, unit, style = 100, " points", "+.1f"
     value, low, high = (
         f"{scale * number:{style}}".replace("-", "−") for number in ends
     )
@@ -96,8 +93,7 @@ def number_text(finding: Finding) -> str:
     Returns:
         As `estimate_text` has it: a share in percent, a difference in points of it.
     """
-    percent, share = bool(finding.percent), finding.percent == "share"
-    return estimate_text(finding.estimate, percent=percent, share=share)
+    return estimate_text(finding.estimate, percent=finding.percent)
 
 
 def claim_lines(claim: Claim, width: int = 88) -> list[str]:
