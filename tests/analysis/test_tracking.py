@@ -151,6 +151,9 @@ def test_messages(no_type_checks):
     with pytest.raises(ValueError, match="must increase, got 3 after 3"):
         tracker(3, params)
     assert len(tracker.history()["step"]) == 1
+    with pytest.raises(TypeError, match=r"got list: call `tracker\(step, params\)`"):
+        tracker(params, 4)  # pyright: ignore
+    tracker(jnp.asarray(4), params)  # pyright: ignore
     with pytest.raises(ValueError, match="`y` holds labels 0 and 1"):
         Tracker(dense_apply, x, (y > 0).astype(float))
     with pytest.raises(ValueError, match=r"`y` must hold .* got shape \(3,\)"):

@@ -47,3 +47,16 @@ def test_vectors_may_be_lists(v: Any, no_type_checks):
     expected = tl.kernel_product(apply, W, X, None, np.array(v))
     found = tl.kernel_product(apply, W, X, None, v)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_batch_statistics_among_the_parameters_are_told(recwarn):
+    params = {"params": W, "batch_stats": jnp.ones(2)}
+
+    def centered(p, x):
+        return (x - p["batch_stats"][None]) @ p["params"]
+
+    chosen = {"params": True, "batch_stats": False}
+    K = tl.gram(centered, params, X, trainable=chosen)
+    assert not recwarn.list
+    with pytest.warns(UserWarning, match="counts them as parameters.*trainable="):
+        assert not np.allclose(tl.gram(centered, params, X), K)

@@ -1,3 +1,5 @@
+from typing import Any
+
 import equinox as eqx
 import flax.linen as nn
 import jax
@@ -383,3 +385,15 @@ def test_inside_a_trace_nothing_has_a_value():
         return 2 * s
 
     assert inside(1.0) == 2.0
+
+
+def test_a_flax_module_takes_no_parameters_itself():
+    module: Any = nn.Dense(2)
+    with pytest.raises(TypeError, match=r"got Dense: pass its `.apply`"):
+        check_apply(module, {"params": PARAMS}, normal((4, 3)))
+
+
+@pytest.mark.parametrize("shape", [5, "32"])
+def test_a_number_is_no_shape(shape, no_type_checks):
+    with pytest.raises(ValueError, match="must be several positive .* such as"):
+        models.mlp(shape)

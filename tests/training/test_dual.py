@@ -253,6 +253,8 @@ def test_initial_outputs_must_fit(no_type_checks):
     _, tasks, K, f_0, (q, norm) = problem()
     with pytest.raises(ValueError, match=r"`f_0` must be one number.*got shape \(5, 1"):
         tl.train_dual(K, f_0[:5], tasks, recipe(), key=KEY)
+    with pytest.raises(ValueError, match=r"got None: pass `apply\(params, x\)`"):
+        tl.train_dual(K, None, tasks, recipe(), key=KEY)  # pyright: ignore
     with pytest.raises(ValueError, match="`f_0` holds NaN .*, the first for sample 4"):
         tl.train_dual(K, f_0.at[4].set(jnp.nan), tasks, recipe(), key=KEY)
     with pytest.raises(ValueError, match=r"`origin\[0\]` must be one number"):

@@ -287,8 +287,17 @@ def test_tasks_of_another_shape_are_refused():
 
 def test_something_else_than_a_task_is_refused(no_type_checks):
     dataset = tl.Dataset(np.ones((4, 3)), np.zeros(4, int), ("a",), 2)
-    with pytest.raises(TypeError, match="must hold `Task` records, got Dataset"):
-        _train(tasks=[dataset])
+    for wrong in (dataset, [dataset]):
+        with pytest.raises(TypeError, match="must hold `Task` records, got Dataset"):
+            _train(tasks=wrong)
+
+
+def test_training_is_no_part_of_a_traced_function():
+    for trace in (jax.jit, jax.vmap, jax.grad):
+        with pytest.raises(ValueError, match="call it outside of `jit`, `vmap`"):
+            trace(lambda w: _train(lambda p, x: x @ p, w).train_loss.sum())(
+                jnp.ones((2, 3, 1)) if trace is jax.vmap else jnp.ones((3, 1))
+            )
 
 
 def test_several_logits_are_refused():

@@ -10,6 +10,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -170,7 +171,13 @@ class Tracker:
 
         Raises:
             ValueError: If the step is not later than the last one.
+            TypeError: If it is no number.
         """
+        if not isinstance(step, Real) and getattr(step, "shape", None) != ():
+            raise TypeError(
+                "`step` must be a number, got "
+                f"{type(step).__name__}: call `tracker(step, params)`."
+            )
         before = float(self._rows[-1]["step"]) if self._rows else -np.inf
         if not step > before:
             raise ValueError(

@@ -115,6 +115,8 @@ def gram(
         precision: `"float64"` computes in float64 whatever the dtype of `params` and
             `x`, and `apply` runs with 64-bit types: random numbers that it draws itself
             are others then, so pass them to it, or draw them with an explicit dtype.
+            Where 64-bit types are off, take `np.asarray` of the result before
+            arithmetic of your own: that of JAX would be in float32.
             The others keep the network's dtype, at full float32 precision where
             it does not ask for less itself, and differ in the products on a GPU:
             `"float32"` is exact; `"high"` (three bfloat16 products) was seen to be off

@@ -1,6 +1,7 @@
 """Which parameters a kernel differentiates, and with what weight."""
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import jax
@@ -11,6 +12,8 @@ from jaxtyping import Array, PyTree
 
 from .._types import Params
 from ..models.trees import dtype_of
+
+_STATISTICS = "batch_stats"  # as flax calls them, among all variables of a module
 
 
 class Selection(NamedTuple):
@@ -48,6 +51,13 @@ def select(
         ValueError: If nothing is left to differentiate, a trainable leaf is complex, a
             multiplier is negative, or a prefix does not fit.
     """
+    if trainable is None and isinstance(params, Mapping) and _STATISTICS in params:
+        warnings.warn(
+            f"`params` holds batch statistics, {_STATISTICS!r}, and the kernel counts "
+            "them as parameters: keep them out with `trainable=`, as in "
+            "{'params': True, 'batch_stats': False}, or use `tl.models.from_flax`.",
+            stacklevel=2,
+        )
     leaves, structure = jax.tree.flatten(params)
     leaves = [jnp.asarray(leaf) for leaf in leaves]
     keep = _spread("trainable", True if trainable is None else trainable, params)

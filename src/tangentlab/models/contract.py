@@ -96,10 +96,11 @@ def check_apply(apply: Apply, params: Params, x: Inputs) -> None:
     ):
         raise ValueError(
             "`apply` mixes examples: its output for one row changes with the other "
-            "rows of `x`, as batch normalization in training mode makes it do. A "
-            "kernel needs each row on its own, so freeze the statistics: use "
-            "`Model.apply` (initial ones) or `Model.freeze(state)` (those of "
-            "training), and in a network of your own the running averages (flax "
+            "rows of `x` or their number, as batch normalization in training mode, a "
+            "mean over the batch, or dropout with one key for all rows do. A kernel "
+            "needs each row on its own, so freeze the statistics: use `Model.apply` "
+            "(initial ones) or `Model.freeze(state)` (those of training), and in a "
+            "network of your own the running averages (flax "
             "`use_running_average=True`, haiku `is_training=False`, equinox "
             "`inference_mode`)."
         )
@@ -113,9 +114,11 @@ def check_callable(apply: Any) -> None:
         apply: What should be `apply(params, x) -> (n, c)`.
 
     Raises:
-        TypeError: If it cannot be called, as a `Model` cannot.
+        TypeError: If it cannot be called, as a `Model` cannot, or not with
+            parameters, as a flax module.
     """
-    if not callable(apply):
+    flax = any(kind.__module__.startswith("flax.linen") for kind in type(apply).__mro__)
+    if flax or not callable(apply):
         hint = "pass its `.apply`" if hasattr(apply, "apply") else "pass a function"
         raise TypeError(
             "`apply` must be a function `apply(params, x) -> (n, c)`, got "

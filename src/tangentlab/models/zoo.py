@@ -11,6 +11,7 @@ single-precision parameters; cast parameters and inputs to compute in another pr
 (5, 10)
 """
 
+from collections.abc import Sequence
 from numbers import Integral
 
 from .activations import Activation, activation_function
@@ -126,6 +127,11 @@ def resnet18(
 
 def _check_sizes(**sizes: tuple[int, ...]) -> None:
     for name, values in sizes.items():
+        if isinstance(values, str) or not isinstance(values, Sequence):
+            raise ValueError(
+                f"`{name}` must be several positive integers, got {values!r}: pass a "
+                "tuple, such as (32, 32, 3)."
+            )
         if not all(isinstance(value, Integral) and value > 0 for value in values):
             raise ValueError(f"`{name}` must be positive integers, got {values}.")
 

@@ -49,7 +49,8 @@ def check_targets(y: Any, name: str = "y") -> Float[np.ndarray, "..."]:
     if not jnp.issubdtype(dtype, jnp.floating):
         raise ValueError(
             f"`{name}` must be real-valued, got dtype {dtype}: classes become rows of "
-            "`jax.nn.one_hot(y, num_classes)`, labels 0 and 1 become `2.0 * y - 1.0`."
+            "`jax.nn.one_hot(y, num_classes)`, labels 0 and 1 become `2.0 * y - 1.0`, "
+            "and amounts `y.astype(float)`."
         )
     return _finite(name, np.asarray(y, np.float64))
 

@@ -195,11 +195,14 @@ def _pair(origin: Any) -> tuple[Any, float]:
 
 
 def _vector(name: str, values: Any, source: str, rows: GramRows) -> Float[Array, " n"]:
-    values = jnp.asarray(values)
-    if values.shape not in ((rows.n,), (rows.n, 1)):
+    got = "None"
+    if values is not None:
+        values = jnp.asarray(values)
+        got = f"shape {values.shape}"
+    if values is None or values.shape not in ((rows.n,), (rows.n, 1)):
         raise ValueError(
             f"`{name}` must be one number for each of the {rows.n} samples of `K`, "
-            f"train then test, got shape {values.shape}: pass `{source}`."
+            f"train then test, got {got}: pass `{source}`."
         )
     if not jnp.isfinite(values).all():
         sample = int(jnp.isfinite(values).reshape(-1).argmin())

@@ -1,7 +1,7 @@
 """Tasks that share their samples and can be trained together."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -56,16 +56,16 @@ def as_tasks(tasks: Task | Sequence[Task]) -> list[Task]:
         ValueError: If there are none, or of unequal sizes or shapes.
         TypeError: If something else is passed.
     """
-    tasks = [tasks] if isinstance(tasks, Task) else list(tasks)
-    if not tasks:
+    found = list(tasks) if isinstance(tasks, Iterable) else [tasks]
+    if not found:
         raise ValueError("`tasks` is empty: pass at least one task.")
-    for task in tasks:
+    for task in found:
         if not isinstance(task, Task):
             raise TypeError(
                 f"`tasks` must hold `Task` records, got {type(task).__name__}: make "
                 "one with `tl.tasks`, such as `tl.tasks.from_labels(dataset, labels)`."
             )
-    sizes = {(len(task.x), task.num_train) for task in tasks}
+    sizes = {(len(task.x), task.num_train) for task in found}
     if len(sizes) > 1:
         (n, m), (other_n, other_m), *_ = sorted(sizes)
         raise ValueError(
@@ -73,13 +73,13 @@ def as_tasks(tasks: Task | Sequence[Task]) -> list[Task]:
             f"split, got {m} of {n} and {other_m} of {other_n} for training: train "
             "them in separate calls."
         )
-    shapes = sorted({task.x.shape[1:] for task in tasks})
+    shapes = sorted({task.x.shape[1:] for task in found})
     if len(shapes) > 1:
         raise ValueError(
             "Tasks trained together need samples of one shape, got "
             f"{' and '.join(map(str, shapes))}: train them in separate calls."
         )
-    return tasks
+    return found
 
 
 def group_tasks(tasks: Sequence[Task], loss: LossName) -> list[Group]:

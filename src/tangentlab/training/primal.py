@@ -6,8 +6,10 @@ from os import PathLike
 import jax
 import jax.numpy as jnp
 import optax
+from jax.core import Tracer
 from jaxtyping import Array, Key
 
+from .._jaxprs import inside_a_trace
 from .._keys import AnyKey, AnyKeys, as_key, as_keys
 from .._linalg import blocks, take
 from .._types import Apply, Params
@@ -88,7 +90,7 @@ def train(
     Raises:
         ValueError: If there are no tasks, they differ in size or do not suit the loss,
             samples are not finite, the network has several outputs or breaks the
-            contract, or a batch does not fit the training split.
+            contract, a batch does not fit the training split, or values are traced.
         TypeError: If the optimizer is none of optax.
 
     Example:
@@ -104,6 +106,7 @@ def train(
     """
     tasks, key = as_tasks(tasks), as_key(key)
     check_is_recipe(recipe)
+    _check_untraced(params)
     recipe.steps_per_epoch(tasks[0].num_train)  # refuses before the long work
     params = jax.tree.map(jnp.asarray, params)
     kept = optimizer is None and isinstance(model, Model) and _is_hashable(model)
@@ -214,6 +217,15 @@ def _is_hashable(model: Model) -> bool:
     except TypeError:  # made of objects that hold arrays, say
         return False
     return True
+
+
+def _check_untraced(params: Params) -> None:
+    traced = any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(params))
+    if traced or inside_a_trace():
+        raise ValueError(
+            "`tl.train` looks at values and compiles its own steps: call it outside of "
+            "`jit`, `vmap` and `grad`."
+        )
 
 
 def _rule(
