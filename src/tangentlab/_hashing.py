@@ -39,7 +39,7 @@ def hash_parts(*parts: Any) -> str:
             digest.update(f"text {len(part)} {part}".encode())
             continue
         if jnp.issubdtype(jnp.result_type(part), jax.dtypes.prng_key):
-            with jax.ensure_compile_time_eval():  # likewise
+            with jax.ensure_compile_time_eval():  # it has a value, also under `jit`
                 part = jax.random.key_data(part)
         digest.update(f"array {np.shape(part)} {jnp.result_type(part)} ".encode())
         for block in _blocks_of(part):
@@ -53,7 +53,7 @@ def _blocks_of(array: Any) -> Iterator[np.ndarray]:
         return
     each = max(1, array.nbytes // max(1, len(array)))
     for rows in blocks(len(array), max(1, _BLOCK_BYTES // each)):
-        with jax.ensure_compile_time_eval():  # it has values, also under `jit`
+        with jax.ensure_compile_time_eval():
             block = np.asarray(array[rows])
         yield block
 

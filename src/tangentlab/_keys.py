@@ -57,15 +57,12 @@ def as_keys(keys: AnyKeys) -> Key[Array, " s"]:
 
 
 def _typed(keys: object) -> Key[Array, "..."] | None:
-    if not isinstance(keys, jax.Array | np.ndarray):
-        return None
-    if keys.dtype == jnp.uint32:
+    if isinstance(keys, jax.Array | np.ndarray) and keys.dtype == jnp.uint32:
         usual = jax.eval_shape(lambda: jax.random.PRNGKey(0))  # of JAX's generator
         older = keys.shape[-1:] == usual.shape
         return jax.random.wrap_key_data(jnp.asarray(keys)) if older else None
-    if isinstance(keys, np.ndarray):
-        return None
-    return keys if jnp.issubdtype(keys.dtype, jax.dtypes.prng_key) else None
+    typed = isinstance(keys, jax.Array)
+    return keys if typed and jnp.issubdtype(keys.dtype, jax.dtypes.prng_key) else None
 
 
 def _description(keys: object) -> str:

@@ -11,7 +11,7 @@ single-precision parameters; cast parameters and inputs to compute in another pr
 (5, 10)
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from numbers import Integral
 
 from .activations import Activation, activation_function
@@ -127,7 +127,7 @@ def resnet18(
 
 def _check_sizes(**sizes: tuple[int, ...]) -> None:
     for name, values in sizes.items():
-        if isinstance(values, str) or not isinstance(values, Sequence):
+        if not isinstance(values, Iterable):
             raise ValueError(
                 f"`{name}` must be several positive integers, got {values!r}: pass a "
                 "tuple, such as (32, 32, 3)."
