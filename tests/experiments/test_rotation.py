@@ -20,6 +20,7 @@ from tangentlab.experiments.rotation.results import (
     read_results,
 )
 from tangentlab.experiments.stages import modes, opening
+from tangentlab.kernels import active, energies, planning
 from tangentlab.report.claims import findings_text
 
 TOY = Rotation(
@@ -114,6 +115,20 @@ def test_quotients_are_those_of_the_kernel_before_and_after(run):
             wanted = np.einsum("nk,nm,mk->k", cut, K[rows, rows], cut)
             got = getattr(read_quotients(run, 42, 6, part), name)
             np.testing.assert_allclose(got, wanted / (cut**2).sum(0), rtol=2e-3)
+
+
+def test_on_a_gpu_gradients_meet_modes_and_there_is_no_gram_matrix(
+    tmp_path, monkeypatch, run
+):
+    for module in (computing, energies, planning, active):
+        monkeypatch.setattr(module, "backend", lambda: "gpu")
+    monkeypatch.setattr(computing, "trained_gram", None)
+    streamed = compute(tmp_path)
+    for index in TOY.indices or ():
+        for part in computing.PARTS:
+            found = read_quotients(streamed, 42, index, part).after
+            wanted = read_quotients(run, 42, index, part).after
+            np.testing.assert_allclose(found, wanted, rtol=1e-4)
 
 
 def test_the_report_ranks_the_learned_mode_among_its_neighbors(run):

@@ -23,7 +23,7 @@ from ..kernels import TiledGram, gram_diagonal
 from ..kernels.request import Outputs, Precision, Request
 from ..spectra.multiplying import diagonal, multiply
 from .targets import check_targets
-from .weighted_gradients import energies_by_leaf
+from .weighted_gradients import energies as energies_of
 
 _PART = 4096  # samples
 
@@ -64,7 +64,8 @@ def alignment(
 
     All samples count, chunk by chunk. From three targets on, gradients are formed once
     for a block of targets, and each costs one multiply-add a parameter and sample;
-    `memory` decides how many targets make a block.
+    `memory` decides how many targets make a block. On a GPU and for many targets it is
+    the parameters that stream by, a slab of the gradients of all samples at a time.
 
     Args:
         apply: The network, `apply(params, x) -> (n, c)`.
@@ -88,8 +89,8 @@ def alignment(
     n = batch_size("x", x)
     columns = check_targets("targets", targets, n)
     request = Request(outputs, trainable, scale, precision, memory)
-    energies = energies_by_leaf(apply, params, x, columns, request)
-    return _shaped(energies.sum(axis=0) / n**2, targets)
+    energies = energies_of(apply, params, x, columns, request)
+    return _shaped(energies / n**2, targets)
 
 
 def alignment_forms(
@@ -124,7 +125,7 @@ def alignment_forms(
     """
     columns = check_targets("targets", targets, batch_size("x", x))
     request = Request(outputs, trainable, scale, precision, memory)
-    energies = energies_by_leaf(apply, params, x, columns, request).sum(axis=0)
+    energies = energies_of(apply, params, x, columns, request)
     own = _squared_norms(apply, params, x, request)
     return _forms(energies, own, columns, targets)
 

@@ -5,6 +5,7 @@ and targets in blocks: a vector like the parameters is kept for each target of a
 never for all of them.
 """
 
+from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -14,7 +15,10 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float
 
+from .._checks import batch_size
+from .._linalg import take
 from .._types import AnyArray, Apply, Inputs, Params
+from ..kernels.energies import energies_by_slabs
 from ..kernels.features import Feature, Whole
 from ..kernels.matrix_free.gradients import features_for, through_gradients
 from ..kernels.matrix_free.lanes import Lanes, columns_of, windows
@@ -44,6 +48,62 @@ class _Job(NamedTuple):
     route: Route
     cut: Cut
     leaves: tuple[int, ...]
+
+
+def energies(
+    apply: Apply,
+    params: Params,
+    x: Inputs,
+    v: Float[AnyArray, "n k"],
+    request: Request,
+) -> Float[AnyArray, " k"]:
+    r"""$v^\top K v$ for each target, by whichever way is the faster one.
+
+    Args:
+        apply: The network, `apply(params, x) -> (n, c)`.
+        params: Where to differentiate it.
+        x: All samples.
+        v: Targets at the samples, as columns.
+        request: Options of the kernel.
+
+    Returns:
+        One number for each target.
+    """
+    whole = slice(0, batch_size("x", x))
+    found = energies_by_slabs(apply, params, x, v, [whole], request)
+    if found is not None:
+        return found[0]
+    return energies_by_leaf(apply, params, x, v, request).sum(axis=0)
+
+
+def energies_of_groups(
+    apply: Apply,
+    params: Params,
+    x: Inputs,
+    v: Float[AnyArray, "n k"],
+    groups: Sequence[slice],
+    request: Request,
+) -> Float[np.ndarray, "g k"]:
+    r"""$v^\top K v$ on all samples, and with targets cut to groups of them.
+
+    Args:
+        apply: The network, `apply(params, x) -> (n, c)`.
+        params: Where to differentiate it.
+        x: All samples.
+        v: Targets at the samples, as columns.
+        groups: Runs of samples that cover all of them, once each.
+        request: Options of the kernel.
+
+    Returns:
+        A row for all samples, and one for each group.
+    """
+    found = energies_by_slabs(apply, params, x, v, groups, request)
+    if found is not None:
+        return found
+    parts = [(x, v), *((take(x, rows), v[rows]) for rows in groups)]
+    return np.stack(
+        [energies_by_leaf(apply, params, *part, request).sum(axis=0) for part in parts]
+    )
 
 
 def energies_by_leaf(

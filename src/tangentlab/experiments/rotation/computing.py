@@ -17,13 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...analysis.rotations import SPREAD
+from ...analysis.weighted_gradients import energies_of_groups
 from ...data import Dataset
+from ...kernels.planning import backend
+from ...kernels.request import Request
 from ...spectra import Spectrum
 from ...spectra.multiplying import multiply
 from ...store import RunFolder
 from ..stages.kernel import (
     NUM_PAIRS,
     compute_gram,
+    keeps_gram,
     labeled_by,
     make_tasks,
     saved_tasks,
@@ -31,7 +35,14 @@ from ..stages.kernel import (
 from ..stages.modes import ModeTasks, mode_indices, precision_after
 from ..stages.opening import open_samples, open_seeds
 from ..stages.seeds import Seed
-from ..stages.trained import Statistics, Trained, train_networks, trained_gram
+from ..stages.trained import (
+    TRAINABLE,
+    Statistics,
+    Trained,
+    train_networks,
+    trained_gram,
+    with_state,
+)
 from ..stages.training import Job
 
 PARTS = ("all", "train", "test")
@@ -131,9 +142,32 @@ def _turn(
     config: Rotation, seed: Seed, index: int, end: Trained, vectors: np.ndarray
 ) -> None:
     name = results(index)
+    if _passes_gram_by(config, seed, vectors):
+        seed.save(name, **_streamed_quotients(config, seed, end, vectors))
+        return
     choices = (precision_after(config), config.gram_on_disk)
     with trained_gram(seed, end, f"gram-{index}", *choices) as K:
         seed.save(name, **_quotients(seed, K, vectors))
+
+
+def _passes_gram_by(config: Rotation, seed: Seed, vectors: np.ndarray) -> bool:
+    """Whether gradients meet modes, which are fewer, in place of one another."""
+    n, num_modes = vectors.shape
+    here = seed.cluster is None and not keeps_gram(config.gram_on_disk)
+    return here and backend() == "gpu" and 2 * num_modes < n
+
+
+def _streamed_quotients(
+    config: Rotation, seed: Seed, end: Trained, vectors: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Rayleigh quotients of all modes, with no Gram matrix."""
+    n, m = len(vectors), seed.dataset.num_train
+    groups = [slice(0, m), slice(m, n)]
+    precision, progress = precision_after(config), seed.progress
+    request = Request(trainable=TRAINABLE, precision=precision, progress=progress)
+    network = with_state(end.model), end.parts
+    found = energies_of_groups(*network, seed.dataset.x, vectors, groups, request)
+    return _over_lengths(dict(zip(PARTS, found, strict=True)), vectors, m)
 
 
 def _quotients(seed: Seed, K: Any, vectors: np.ndarray) -> dict[str, np.ndarray]:
@@ -150,6 +184,13 @@ def _quotients(seed: Seed, K: Any, vectors: np.ndarray) -> dict[str, np.ndarray]
     }
     between = (vectors[m:] * of_train[m:]).sum(axis=0)
     energies["all"] = energies["train"] + 2 * between + energies["test"]
+    return _over_lengths(energies, vectors, m)
+
+
+def _over_lengths(
+    energies: dict[str, np.ndarray], vectors: np.ndarray, m: int
+) -> dict[str, np.ndarray]:
+    """Energies over the squared lengths of what each part leaves of the modes."""
     squares = {"all": vectors, "train": vectors[:m], "test": vectors[m:]}
     return {part: energies[part] / (squares[part] ** 2).sum(axis=0) for part in PARTS}
 

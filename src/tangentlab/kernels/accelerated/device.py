@@ -38,12 +38,30 @@ def _dot(a: Array, b: Array, precision: Precision) -> Array:
     )
 
 
-def _plain_dot(a: Array, b: Array) -> Array:
+def contract_rows(a: Array, b: Array, precision: Precision) -> Array:
+    """`a^T b` of operands, accumulated in at least float32.
+
+    Args:
+        a: Operand, `(rows, k)`; for `high` its two halves side by side.
+        b: Operand, `(rows, width)`, likewise.
+        precision: Of the product.
+
+    Returns:
+        The product, `(k, width)`.
+    """
+    if precision != "high":
+        return _plain_dot(a, b, 0)
+    (a_1, a_2), (b_1, b_2) = (jnp.split(each, 2, axis=1) for each in (a, b))
+    both = _plain_dot(a_1, b_1, 0)
+    return both + _plain_dot(a_1, b_2, 0) + _plain_dot(a_2, b_1, 0)
+
+
+def _plain_dot(a: Array, b: Array, axis: int = 1) -> Array:
     half = a.dtype == jnp.bfloat16
     return lax.dot_general(
         a,
         b,
-        (((1,), (1,)), ((), ())),
+        (((axis,), (axis,)), ((), ())),
         precision=lax.Precision.DEFAULT if half else lax.Precision.HIGHEST,
         preferred_element_type=jnp.float32 if half else a.dtype,
     )

@@ -115,7 +115,29 @@ def error(found: Any, exact: Any, *, symmetric: bool) -> Error:
     return Error(float(np.linalg.norm(off)) / norm, largest, len(exact))
 
 
-def judge(measured: Error, precision: str) -> None:
+def error_of_energies(found: Any, targets: Any, exact: Any) -> Error:
+    """Compare energies of targets with those of an exact block.
+
+    Args:
+        found: Energies on the examples of the block, one for each target.
+        targets: Values of the targets there, as columns.
+        exact: The block of the Gram matrix in full precision.
+
+    Returns:
+        How far they are off.
+    """
+    with np.errstate(invalid="ignore"):
+        wanted = (targets * (exact @ targets)).sum(axis=0)
+    # A target may have less energy than rounding leaves of that of others.
+    least = 1e-6 * np.abs(exact).max() * (targets**2).sum(axis=0)
+    scale = np.maximum(np.maximum(np.abs(wanted), least), np.finfo(np.float64).tiny)
+    off = error(found / scale, wanted / scale, symmetric=False)
+    return off._replace(examples=len(exact))
+
+
+def judge(
+    measured: Error, precision: str, of: str = "Gram matrix differs from one"
+) -> None:
     """Log the error; refuse one that no rounding explains.
 
     An error that is NaN is none: examples without a finite gradient are named when the
@@ -124,6 +146,7 @@ def judge(measured: Error, precision: str) -> None:
     Args:
         measured: The error.
         precision: Of the products.
+        of: What differs from what.
 
     Raises:
         RuntimeError: If it is far beyond what the precision allows.
@@ -137,7 +160,7 @@ def judge(measured: Error, precision: str) -> None:
     )
     if measured.relative > _ALLOWED[precision]:
         raise RuntimeError(
-            f"The Gram matrix differs from one with exact products by "
+            f"The {of} with exact products by "
             f"{measured.relative:.1e} on {measured.examples} examples, more than the "
             f"precision {precision!r} explains. This is a bug in tangentlab or a "
             "faulty device: please report the network."

@@ -42,14 +42,32 @@ def compile_ahead(
         sides.append((setting.right, x[1]))
     probed = []
     for layout, arrays in sides:
-        made = compile_network(setting.source, values, arrays, layout.chunk)
-        for one in setting.passes:
-            _fill(setting, one, layout, values, made)
+        made = compile_side(setting, layout, values, arrays)
         probes = setting.probes(layout)
         ahead(probing.some_of, made, probes)
         probed.append(jax.eval_shape(probing.some_of, made, probes))
     block = setting.exact_block(setting.features)
     ahead(block, values, probed[0], probed[-1], runs_once=True)
+
+
+def compile_side(
+    setting: Setting, layout: Layout, values: Values, x: Sequence[AnyArray]
+) -> Any:
+    """Start to compile what runs the network and forms features of one side.
+
+    Args:
+        setting: The plan and its arrays.
+        layout: Where the examples of the side lie.
+        values: Values of the parameters.
+        x: Arrays of the examples.
+
+    Returns:
+        The shapes of the factors of a chunk.
+    """
+    made = compile_network(setting.source, values, x, layout.chunk)
+    for one in setting.passes:
+        _fill(setting, one, layout, values, made)
+    return made
 
 
 def compile_network(
