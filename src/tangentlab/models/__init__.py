@@ -9,6 +9,7 @@ from .adapters import from_nnx as from_nnx
 from .contract import check_apply as check_apply
 from .linearized import linearize as linearize
 from .linearized import taylor_expand as taylor_expand
+from .mixed import mixed_precision as mixed_precision
 from .model import Model as Model
 from .registry import ModelName as ModelName
 from .registry import build as build

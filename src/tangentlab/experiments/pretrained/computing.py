@@ -127,7 +127,8 @@ def _compute(config: Pretrained, plan: _Plan, seed: Seed) -> None:
     if all(seed.has(results(index)) for index in plan.indices):
         return
     tasks = saved_tasks(seed)
-    ends = train_networks(seed, Job("", tasks, config.recipe), config.statistics)
+    job = Job("", tasks, config.recipe)
+    ends = train_networks(seed, job, config.statistics, mixed=config.mixed_precision)
     for task, end in zip(tasks, ends, strict=True):
         assert task.index is not None
         if not seed.has(results(task.index)):

@@ -114,7 +114,7 @@ def _compute(config: Rotation, plan: _Plan, seed: Seed) -> None:
     if all(seed.has(results(index)) for index in plan.indices):
         return
     job = Job("", saved_tasks(seed), config.recipe)
-    ends = train_networks(seed, job, config.statistics)
+    ends = train_networks(seed, job, config.statistics, mixed=config.mixed_precision)
     vectors = np.load(seed.work(_MODES) / "vectors.npy")
     for index, end in zip(plan.indices, ends, strict=True):
         if not seed.has(results(index)):

@@ -4,6 +4,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +13,7 @@ import jax
 from ..._types import Apply, Inputs, Params, State
 from ...kernels import gram
 from ...kernels.request import Precision
-from ...models import Model
+from ...models import Model, mixed_precision
 from .kernel import keeps_gram
 from .seeds import Seed
 from .shared_networks import train_once
@@ -69,7 +70,9 @@ def with_state(model: Model) -> Apply:
     return apply
 
 
-def train_networks(seed: Seed, job: Job, statistics: Statistics) -> list[Trained]:
+def train_networks(
+    seed: Seed, job: Job, statistics: Statistics, *, mixed: bool
+) -> list[Trained]:
     """Train a network on each task, and save how that went.
 
     After an interruption training goes on, and one that was finished is read.
@@ -78,13 +81,15 @@ def train_networks(seed: Seed, job: Job, statistics: Statistics) -> list[Trained
         seed: Network, parameters, samples and where to save.
         job: What to learn.
         statistics: Which batch statistics the trained networks keep.
+        mixed: Train in bfloat16, with parameters in float32.
 
     Returns:
-        The network of each task.
+        The network of each task, as it is in float32.
     """
     name, start = job.results("network"), time.perf_counter()
     options = training_options(seed, name, "Network")
-    history = train_once(seed, job.tasks, job.recipe, options)
+    in_training = replace(seed, model=_rounded(seed.model)) if mixed else seed
+    history = train_once(in_training, job.tasks, job.recipe, options)
     if not seed.has(name):
         save_history(seed, name, history, time.perf_counter() - start)
     states = history.states
@@ -92,6 +97,10 @@ def train_networks(seed: Seed, job: Job, statistics: Statistics) -> list[Trained
         states = [seed.model.init_state()] * len(job.tasks)
     ends = zip(history.params, states, strict=True)
     return [Trained(seed.model, params, state) for params, state in ends]
+
+
+_rounded = lru_cache(maxsize=8)(mixed_precision)
+"""One model for all initializations of a network: training compiles it once."""
 
 
 @contextmanager
