@@ -19,7 +19,7 @@ from tangentlab.experiments.rotation.results import (
     read_quotients,
     read_results,
 )
-from tangentlab.experiments.stages import modes, opening
+from tangentlab.experiments.stages import modes, opening, shared_spectra
 from tangentlab.kernels import active, energies, planning
 from tangentlab.report.claims import findings_text
 
@@ -240,6 +240,25 @@ def test_degenerate_tasks_and_those_without_neighbors_are_left_out():
     )
     assert claims(whole)[0].verdict != "confirmed"
     assert claims(clean)[0].verdict == "confirmed"
+
+
+def test_modes_that_rounding_hides_are_told_before_training_and_after(
+    tmp_path, monkeypatch, run
+):
+    lam = run.arrays("spectrum-42")["eigenvalues"]
+    monkeypatch.setattr(shared_spectra, "error_of", lambda *args: lam[9] / lam[0])
+    monkeypatch.setattr(computing, "train_networks", None)
+    told = "Eigenfunction 12 has an eigenvalue below .* 'float32'.* --precision float64"
+    with pytest.warns(UserWarning, match=told), pytest.raises(TypeError):
+        compute(tmp_path, TOY)
+    monkeypatch.undo()
+    found = compute(tmp_path, TOY)  # what was decomposed is there
+    rows = EXPERIMENTS["rotation"].report(found).console_table.rows
+    assert [row.flag for row in rows] == [
+        "",
+        "eigenvalue below the resolution of the Gram matrix",
+    ]
+    assert [row.cells[-1] for row in rows] == ["1 of 3", "–"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ Reference:
     and Figures 6 and 7 of its supplement.
 """
 
+import warnings
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -126,10 +127,29 @@ def _decompose(config: Rotation, plan: _Plan, seed: Seed) -> None:
     source = labeled_by(seed, config.model, config.label_activation)
     K = compute_gram(source, config.precision, on_disk=config.gram_on_disk)
     found = make_tasks(source, K, plan.indices, plan.num_modes, config.precision)
+    _warn_of_unresolved(config, plan, found)
     if source is not seed:
         K = compute_gram(seed, config.precision, on_disk=config.gram_on_disk)
     _save_modes(seed, found)
     seed.save("before", **_quotients(seed, K, np.asarray(found.eigenvectors)))
+
+
+def _warn_of_unresolved(config: Rotation, plan: _Plan, found: Spectrum) -> None:
+    """Say before networks are trained which of them will tell nothing."""
+    lam, least = np.asarray(found.eigenvalues), found.resolution
+    lost = [index for index in plan.indices if lam[index] <= least]
+    if not lost:
+        return
+    said = f"Eigenfunction {lost[0]} has" if len(lost) == 1 else f"{lost} have"
+    more = {"high": "float32", "fast": "float32", "float32": "float64"}
+    finer = more.get(config.precision)
+    way = f"take --precision {finer}, or " if finer else ""
+    warnings.warn(
+        f"{said} an eigenvalue below {least:.3g}, the resolution of this Gram matrix "
+        f"of precision {config.precision!r}: how much the kernel grows there cannot be "
+        f"told; {way}leave such indices out.",
+        stacklevel=2,
+    )
 
 
 def _save_modes(seed: Seed, found: Spectrum) -> None:

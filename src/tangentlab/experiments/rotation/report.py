@@ -12,6 +12,8 @@ from . import figures as drawing
 from .claims import claims
 from .results import Results, details, read_results
 
+_UNRESOLVED = "eigenvalue below the resolution of the Gram matrix"
+
 
 def report(run: Run) -> Report:
     """Draw the report.
@@ -96,7 +98,7 @@ def _table(results: Results) -> Table:
         flag = DEGENERATE if degenerate[t] else ""
         flag = DIVERGED if diverged[t] else flag
         if not flag and not all_.num_neighbors[:, t].all():
-            flag = "no neighbors"
+            flag = "no neighbors" if all_.rank[:, t].all() else _UNRESOLVED
         numbers = (
             results.accuracy[:, t].mean(),
             all_.neighbor_score[:, t].mean(),
@@ -105,6 +107,7 @@ def _table(results: Results) -> Table:
             all_.score[:, t].mean(),
         )
         place = f"{all_.rank[:, t].mean():.3g} of {all_.num_neighbors[0, t] + 1}"
+        place = "–" if flag == _UNRESOLVED else place
         rows.append(Row((int(index), *map(float, numbers), place), flag))
     over = "" if len(results.seeds) == 1 else f", means over {len(results.seeds)} seeds"
     return Table(

@@ -33,7 +33,7 @@ class ModeTasks(Setting):
     are active at initialization."""
     mixed_precision: bool = False
     """Train the network in bfloat16, with parameters, statistics and gradients in
-    float32: about twice as fast on a GPU for a resnet18. Kernels are those of the
+    float32: a resnet18 takes two thirds of the time on a GPU. Kernels are those of the
     network in float32, with the parameters that it has learned."""
     gram_on_disk: bool | None = None
     """Keep a Gram matrix on disk while it is needed, from where a resumed run reads it;
