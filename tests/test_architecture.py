@@ -11,7 +11,8 @@ STAGES = (
     "theory report"
 ).split()
 LAYERS = [*STAGES, "store", "experiments", "claims", "cli"]
-FILES = sorted(set(PACKAGE.rglob("*.py")) - {PACKAGE / "__init__.py"})
+ABOVE = {PACKAGE / "__init__.py", PACKAGE / "__main__.py"}
+FILES = sorted(set(PACKAGE.rglob("*.py")) - ABOVE)
 
 
 def imported_layers(source: str, folders: tuple[str, ...]) -> set[str]:

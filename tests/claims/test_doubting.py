@@ -75,6 +75,42 @@ def test_too_few_initializations_do_not_speak_for_other_networks_either(plan, tm
     )
 
 
+@pytest.mark.parametrize(("mean", "said"), [(1.0, "confirmed"), (-1.0, "refuted")])
+def test_a_run_that_could_not_be_judged_leaves_the_others_theirs(
+    plan, tmp_path, mean, said
+):
+    few = toss("D1", model="resnet18", trouble="few")
+    plan(toss("D1", mean=mean), toss("D1", model="lenet", mean=mean), few)
+    found = of(done := verify("smoke", tmp_path), "D1")
+    assert "ResNet18 on coins: too few tosses" in remark(done, "D1")
+    if said == "refuted":
+        assert (found.standing, found.doubt) == ("refuted", "")
+        return
+    assert (found.standing, found.leaning) == ("inconclusive", said)
+    assert found.doubt == (
+        "confirmed for MLP on coins and LeNet on coins; nothing could be judged of "
+        "ResNet18 on coins"
+    )
+
+
+def test_it_does_so_where_all_have_too_few_initializations(plan, tmp_path):
+    runs = toss("D1", seeds=4), toss("D1", model="lenet", seeds=4, trouble="few")
+    plan(*(run._replace(least_seeds=5) for run in runs))
+    found = of(verify("smoke", tmp_path), "D1")
+    assert (found.standing, found.leaning) == ("inconclusive", "confirmed")
+    assert found.doubt == (
+        "too few initializations of MLP on coins (4), a verdict takes 5; the numbers "
+        "alone would have it confirmed for MLP on coins; nothing could be judged of "
+        "LeNet on coins"
+    )
+
+
+def test_where_none_could_be_judged_nothing_is_said(plan, tmp_path):
+    plan(toss("D1", trouble="few"), toss("D1", model="lenet", trouble="few"))
+    found = of(verify("smoke", tmp_path), "D1")
+    assert (found.standing, found.leaning) == ("inconclusive", None)
+
+
 @pytest.mark.parametrize("seeds", [None, 9])
 def test_part_of_the_planned_runs_decides_nothing(plan, tmp_path, seeds):
     fails = toss("D2", model="resnet18", mean=-1.0)

@@ -39,8 +39,10 @@ class Toss:
     """Decides the tosses."""
     seeds: int = 5
     """Number of tosses."""
-    trouble: Literal["none", "run", "half", "report", "silent", "died", "dies"] = "none"
-    """What goes wrong."""
+    trouble: Literal[
+        "none", "run", "half", "report", "silent", "few", "died", "dies"
+    ] = "none"
+    """What goes wrong; with few nothing can be judged."""
 
 
 def run(config, folder, *, progress):
@@ -65,11 +67,17 @@ def report(run):
         raise LookupError("no picture")
     values = run.arrays("tosses")["values"]
     estimate = bootstrap(mean, values)
-    (verdict,) = judge([estimate], 0.0, above=True)
+    few = run.config.trouble == "few"
+    (verdict,) = (None,) if few else judge([estimate], 0.0, above=True)
     judged = Finding("toss", estimate, verdict, threshold=Threshold(0.0, True))
     claims = tuple(
         Claim(
-            name, "It is positive", "above 0", (judged,), all_of([verdict]), "so it is"
+            name,
+            "It is positive",
+            "above 0",
+            (judged,),
+            "inconclusive" if verdict is None else all_of([verdict]),
+            "too few tosses" if few else "so it is",
         )
         for name in ("D1", "D2", "D47")
     )

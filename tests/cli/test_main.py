@@ -1,6 +1,7 @@
 import dataclasses
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -23,6 +24,13 @@ def words(text: str) -> str:
 def test_version(capsys):
     assert cli.main(["--version"]) == 0
     assert capsys.readouterr().out == f"tangentlab {tangentlab.__version__}\n"
+
+
+def test_python_m_is_the_same_command(monkeypatch, capsys):
+    monkeypatch.setattr("sys.argv", ["tangentlab", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("tangentlab", run_name="__main__")
+    assert not ended.value.code and tangentlab.__version__ in capsys.readouterr().out
 
 
 def test_alone_it_prints_help(capsys):

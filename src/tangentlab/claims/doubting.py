@@ -58,6 +58,21 @@ def by_numbers(run: Performed, claim: Claim) -> Claim:
     return claim.alone or claim if run.has_too_few_seeds else claim
 
 
+def tells(run: Performed, claim: Claim) -> bool:
+    """Whether a run says anything of a claim, or has too little to be judged at all.
+
+    Args:
+        run: The run.
+        claim: Of its report.
+
+    Returns:
+        False if none of the numbers that decide the claim could be judged, for want of
+        tasks, say, whatever their number of initializations.
+    """
+    deciding = [each for each in by_numbers(run, claim).findings if each.threshold]
+    return not deciding or any(each.verdict for each in deciding)
+
+
 def doubt_of(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
     """What keeps a claim from the verdict of its numbers.
 
@@ -77,12 +92,21 @@ def doubt_of(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
     """
     if claim.verdict == "inconclusive":
         return ""
-    told = [each for each in runs if each.claim(claim.id) is not None]
+    told, _ = _told(claim, runs)
     few = [each for each in told if each.has_too_few_seeds]
     part = _part(claim, runs, plan)
     if len(few) < len(told):
         return part
     return f"{_too_few(few)}; the numbers alone would have it {part or claim.verdict}"
+
+
+def _told(
+    claim: Claim, runs: Sequence[Performed]
+) -> tuple[list[Performed], list[Performed]]:
+    """The runs that say something of a claim, and those that could not be judged."""
+    there = [(each, c) for each in runs if (c := each.claim(claim.id)) is not None]
+    told = [each for each, own in there if tells(each, own)]
+    return told, [each for each, own in there if not tells(each, own)]
 
 
 def _too_few(few: Sequence[Performed]) -> str:
@@ -94,20 +118,22 @@ def _too_few(few: Sequence[Performed]) -> str:
 def _part(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
     """What it was decided for, and what not; empty if that is enough for a verdict."""
     entry, confirmed = CATALOG[claim.id], claim.verdict == "confirmed"
-    told = [each for each in runs if each.claim(entry.id) is not None]
-    few = [each for each in told if each.has_too_few_seeds]
-    few = few if len(few) < len(told) else []
+    told, silent = _told(claim, runs)
+    few = [each for each in (*told, *silent) if each.has_too_few_seeds]
+    few = few if len(few) < len(told) + len(silent) else []
+    silent = [each for each in silent if each not in few]
     measured = [each.run for each in told if each not in few]
     chosen = [each.run for each in runs]
     about = [run for run in plan.runs if entry.id in run.claims]
     named = list(zip(about, run_names(about), strict=True))
     lost = [run for run in about if run in plan.lost]
     left = [run for run in about if run not in (*chosen, *lost)]
-    shown = (*measured, *left, *lost, *(each.run for each in few))
+    shown = (*measured, *left, *lost, *(each.run for each in (*few, *silent)))
     known = {network for run in shown for network in run.networks}
     missing = [written(network) for network in entry.networks if network not in known]
     absent = missing if confirmed else []
-    if not left and not lost and not absent and not (few and confirmed):
+    open_ = confirmed and (few or silent)
+    if not left and not lost and not absent and not open_:
         return ""
     names = [name for run, name in named if run in measured]
     parts = [f"{claim.verdict} for {_listed(names)}"]
@@ -121,6 +147,9 @@ def _part(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
         parts.append(f"{_were(absent)} not measured")
     if few and confirmed:
         parts.append(_too_few(few))
+    if silent and confirmed:
+        names = [each.name for each in silent]
+        parts.append(f"nothing could be judged of {_listed(names)}")
     return "; ".join(parts)
 
 

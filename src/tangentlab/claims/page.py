@@ -113,7 +113,7 @@ def _summary(verification: Verification) -> str:
     if told:
         text += (
             f"Of the open ones {' and '.join(told)} by what was measured, which was "
-            "too little: not all networks, or too few initializations of one. "
+            "too little: not all networks, or too few initializations or tasks. "
         )
     if decided:
         text += (

@@ -12,7 +12,7 @@ from . import plans
 from .budget import Budget
 from .catalog import CATALOG
 from .choosing import chosen_runs, fitting, wanted_claims
-from .doubting import Plan, by_numbers, doubt_of
+from .doubting import Plan, by_numbers, doubt_of, tells
 from .entries import Entry
 from .joining import join, lost_together
 from .kept import not_kept, read_kept
@@ -165,8 +165,11 @@ def _joined(entry: Entry, runs: Sequence[Performed], plan: Plan) -> _Joined | No
     if not there:
         return None
     names = run_names([each.run for each, _ in there])
+    telling = [tells(*pair) for pair in there]
+    telling = telling if any(telling) else [True] * len(there)
     enough = [not each.has_too_few_seeds for each, _ in there]
-    counted = enough if any(enough) else [True] * len(there)
+    both = [a and b for a, b in zip(telling, enough, strict=True)]
+    counted = both if any(both) else telling
     found = [by_numbers(*pair) for pair in there]
     claim = join(found, names, counted)
     if not entry.judged or claim.verdict == "recorded":

@@ -32,9 +32,10 @@ class ModeTasks(Setting):
     ResNet18 whose residual branches have woken up has sixty times the parameters that
     are active at initialization."""
     mixed_precision: bool = False
-    """Train the network in bfloat16, with parameters, statistics and gradients in
-    float32: a resnet18 takes two thirds of the time on a GPU. Kernels are those of the
-    network in float32, with the parameters that it has learned."""
+    """Train the network in bfloat16, with parameters and batch statistics in float32: a
+    resnet18 takes two thirds of the time on a GPU; on a CPU it is slower. Answers of
+    the network are rounded too; kernels are those of the network in float32, with the
+    parameters that it has learned."""
     gram_on_disk: bool | None = None
     """Keep a Gram matrix on disk while it is needed, from where a resumed run reads it;
     by default on a CPU."""
