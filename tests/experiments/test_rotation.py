@@ -123,7 +123,16 @@ def test_on_a_gpu_gradients_meet_modes_and_there_is_no_gram_matrix(
     for module in (computing, energies, planning, active):
         monkeypatch.setattr(module, "backend", lambda: "gpu")
     monkeypatch.setattr(computing, "trained_gram", None)
+    monkeypatch.setattr(computing, "is_cheaper", lambda *args: True)
+    taken, plain = [], energies.energies
+
+    def counted(*args):
+        taken.append(args)
+        return plain(*args)
+
+    monkeypatch.setattr(energies, "energies", counted)
     streamed = compute(tmp_path)
+    assert len(taken) == len(TOY.indices or ())
     for index in TOY.indices or ():
         for part in computing.PARTS:
             found = read_quotients(streamed, 42, index, part).after
@@ -256,7 +265,7 @@ def test_modes_that_rounding_hides_are_told_before_training_and_after(
     rows = EXPERIMENTS["rotation"].report(found).console_table.rows
     assert [row.flag for row in rows] == [
         "",
-        "eigenvalue below the resolution of the Gram matrix",
+        "below what the Gram matrix resolves",
     ]
     assert [row.cells[-1] for row in rows] == ["1 of 3", "–"]
 

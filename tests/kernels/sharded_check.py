@@ -6,9 +6,12 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import tangentlab as tl
+from tangentlab.kernels import active, energies, planning, preparing
+from tangentlab.kernels.request import Request
 
 
 def apply(params, x):
@@ -42,8 +45,28 @@ def main():
     everywhere = jax.device_put(params, NamedSharding(mesh, PartitionSpec()))
     np.testing.assert_allclose(tl.gram(apply, everywhere, x), K, rtol=1e-12)
     captured_elsewhere(params, everywhere, x, K)
+    many_targets_stream_by(params, x, [(params, spread), (everywhere, x)])
     x[13] = np.inf
     named_in_the_error(params, jax.device_put(x, rows))
+
+
+def many_targets_stream_by(params, x, elsewhere):
+    """Slabs of an accelerator are for what lies on one device, the default one."""
+    there = jax.device_put(params, jax.devices()[1])
+    targets, part = np.random.default_rng(1).normal(size=(len(x), 12)), [slice(0, 24)]
+
+    def by_slabs(params, x, apply=apply):
+        request = Request()
+        return energies.energies_by_slabs(apply, params, x, targets, part, request)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (active, energies, planning, preparing):
+            patch.setattr(module, "backend", lambda: "gpu")
+        assert by_slabs(params, x) is not None
+        for moved in (*elsewhere, (there, x)):
+            assert by_slabs(*moved) is None
+        linear = tl.linearize(apply, there)
+        assert by_slabs(params, x, linear) is None
 
 
 def captured_elsewhere(params, everywhere, x, K):

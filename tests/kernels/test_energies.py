@@ -1,6 +1,7 @@
 """Energies by the slabs of an accelerator, run here on the CPU."""
 
 import dataclasses
+from functools import partial
 from typing import get_args
 
 import jax
@@ -10,7 +11,14 @@ import pytest
 
 import tangentlab as tl
 from tangentlab.analysis.weighted_gradients import energies_of_groups
-from tangentlab.kernels import active, energies, planning
+from tangentlab.kernels import (
+    active,
+    empirical,
+    energies,
+    engine,
+    planning,
+    preparing,
+)
 from tangentlab.kernels.accelerated import energies as accelerated
 from tangentlab.kernels.features import Rows
 from tangentlab.kernels.packing import Pass
@@ -29,7 +37,7 @@ V = RNG.normal(size=(N, 12))
 @pytest.fixture(autouse=True)
 def on_a_gpu(monkeypatch):
     """The path of GPUs: tiles of four examples, chunks of a few."""
-    for module in (energies, planning, active):
+    for module in (energies, planning, active, preparing):
         monkeypatch.setattr(module, "backend", lambda: "gpu")
     monkeypatch.setitem(planning._TILE, "gpu", 4)
     monkeypatch.setitem(planning._CHUNK_BYTES, "gpu", 2**13)
@@ -103,11 +111,19 @@ def test_passes_that_fit_memory_add_up(monkeypatch):
 
 
 def test_targets_come_in_blocks_of_one_width(monkeypatch):
+    widths, plain = [], energies.energies
+
+    def counted(*args):
+        widths.append(args[6].shape[1])
+        return plain(*args)
+
+    monkeypatch.setattr(energies, "energies", counted)
     monkeypatch.setattr(energies, "_MOST", 5)
     request = Request(precision="float64")
     found = by_slabs(conv_apply, params(), X, request)
     wanted = by_definition(conv_apply, params(), X, V)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert widths == [4, 4, 4]
 
 
 def test_a_feature_that_wakes_up_after_the_first_chunk_counts():
@@ -182,7 +198,7 @@ def test_too_little_memory_leaves_it_to_streams():
     request = Request(precision="float64", memory=60_000)
     args = conv_apply, params(), X, V, GROUPS
     assert energies.energies_by_slabs(*args, request) is None
-    found = energies_of_groups(*args, request._replace(memory=10**7))
+    found = energies_of_groups(*args, request)
     wanted = by_definition(conv_apply, params(), X, V)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
@@ -212,3 +228,106 @@ def test_a_gradient_that_is_not_finite_is_refused():
     bad["k"] = bad["k"].at[0, 0, 0, 0].set(np.nan)
     with pytest.raises(ValueError, match="NaN or infinite"):
         by_slabs(conv_apply, bad, X, Request())
+
+
+def test_targets_without_energy_are_no_error():
+    """Eigenvectors of a kernel of rank 10: rounding leaves the other ones some."""
+    p = {"w": jnp.asarray(RNG.normal(size=(10, 1)), jnp.float32)}
+    x = RNG.normal(size=(N, 10)).astype(np.float32)
+    vectors = np.linalg.eigh(x.astype(np.float64) @ x.T)[1]
+    largest = np.square(x.T @ vectors[:, -1]).sum()
+    for precision in ("float32", "high", "fast"):
+        request = Request(precision=precision)
+        found = energies.energies_by_slabs(
+            lambda p, x: x @ p["w"], p, x, vectors, GROUPS, request
+        )
+        assert found is not None
+        np.testing.assert_allclose(found[0, -1], largest, rtol=1e-2)
+        assert np.all(found[0, :-10] < 1e-4 * largest)
+
+
+def test_targets_are_not_rounded_as_gradients_are():
+    """Gradients that bfloat16 holds; what it takes from labels would not cancel."""
+    x = RNG.integers(-4, 5, size=(N, 6)).astype(np.float32)
+    p = {"w": jnp.asarray(RNG.normal(size=(6, 1)), jnp.float32)}
+    found = by_slabs(lambda p, x: x @ p["w"], p, x, Request(precision="fast"))
+    wanted = by_definition(lambda p, x: x @ p["w"], p, x, V)
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+
+
+def gated(p, x, *, first):
+    """A small layer on large images, one of two branches silent where the gate is."""
+
+    def branch(name, kernel):
+        numbers = ("NHWC", "HWIO", "NHWC")
+        made = jax.lax.conv_general_dilated(
+            x[name], kernel, (1, 1), "SAME", dimension_numbers=numbers
+        )
+        made = jnp.tanh(made).mean(axis=(1, 2, 3))[:, None]
+        return made * x["gate"][:, None] if name == first else made
+
+    return branch("small", p["a"]) + branch("big", p["b"])
+
+
+@pytest.mark.parametrize("first", ["small", "big"])
+@pytest.mark.parametrize("late", [0.0, 1.0])
+def test_slices_of_a_plan_are_not_sliced_by_the_next(monkeypatch, first, late):
+    """What is silent is left out of a second plan, which may cut otherwise.
+
+    That of a Gram matrix, too, which met this first.
+    """
+    rng, shape = np.random.default_rng(0), (3, 3, 16, 16)
+    p = {name: jnp.asarray(rng.normal(size=shape) / 3, jnp.float32) for name in "ab"}
+    small, big = (rng.normal(size=(40, s, s, 16)).astype(np.float32) for s in (3, 7))
+    gate = np.zeros(40, np.float32)
+    gate[-2:] = late  # after the first chunk
+    x, apply = {"small": small, "big": big, "gate": gate}, partial(gated, first=first)
+    v = rng.normal(size=(40, 12))
+    with pytest.MonkeyPatch.context() as on_a_cpu:
+        on_a_cpu.setattr(planning, "backend", lambda: "cpu")
+        J = np.concatenate(list(map(np.asarray, leaf_jacobians(apply, p, x))), axis=-1)
+    J = J[:, 0].astype(np.float64)
+    wanted = np.square(v.T @ J).sum(axis=1)
+    for module in (engine, empirical):
+        monkeypatch.setattr(module, "backend", lambda: "gpu")
+    monkeypatch.setitem(planning._CHUNK_BYTES, "gpu", 1)
+    monkeypatch.setitem(planning._TILE, "gpu", 8)
+    monkeypatch.setattr(energies, "_WIDEST", 64)
+    for memory in (350_000, 425_000, 500_000, 575_000):
+        request = Request(precision="float64", memory=memory)
+        found = energies.energies_by_slabs(apply, p, x, v, [slice(0, 40)], request)
+        assert found is not None
+        np.testing.assert_allclose(found[0], wanted, rtol=1e-5)
+        K = tl.gram(apply, p, x, precision="float64", memory=memory)
+        np.testing.assert_allclose(K, J @ J.T, rtol=1e-5, atol=1e-6)
+
+
+def test_rows_of_a_chunk_are_bounded(monkeypatch):
+    """A dense layer has small activations and large gradients."""
+    chunks, plain = [], energies.energies
+
+    def counted(source, plan, *rest):
+        chunks.append(plan.chunk)
+        return plain(source, plan, *rest)
+
+    monkeypatch.setattr(energies, "energies", counted)
+    monkeypatch.setitem(planning._CHUNK_BYTES, "gpu", 2**30)
+    monkeypatch.setattr(energies, "_FORMED", 3 * 4 * (50 * 20 + 20) * 7)
+    p = {"w": jnp.ones((50, 20)) / 50, "v": jnp.ones((20, 1), jnp.float32)}
+    p = jax.tree.map(lambda a: a.astype(jnp.float32), p)
+    x = RNG.normal(size=(N, 50)).astype(np.float32)
+
+    def apply(p, x):
+        return jnp.tanh(x @ p["w"]) @ p["v"]
+
+    found = by_slabs(apply, p, x, Request())
+    assert chunks == [7]
+    np.testing.assert_allclose(found, by_definition(apply, p, x, V), rtol=1e-4)
+
+
+def test_a_dense_network_has_a_cheaper_gram_matrix():
+    dense = tl.models.mlp((50,), widths=(40,))
+    start = dense.init(jax.random.key(0))
+    x = np.zeros((3000, 50), np.float32)
+    assert not energies.is_cheaper(dense.apply, start, x, 1000, Request())
+    assert energies.is_cheaper(dense.apply, start, x, 10, Request())

@@ -97,6 +97,30 @@ def test_double_precision_and_integers_stay_what_they_are():
     assert near(found, exact, 0.03)
 
 
+def test_statistics_keep_their_type_whatever_the_network_makes_of_them():
+    def apply_train(params, state, x):
+        return x @ params, {"mean": x.mean(axis=0)}
+
+    plain = models.from_function(lambda key: None, lambda w, x: x @ w)
+    model = models.mixed_precision(plain._replace(apply_train=apply_train))
+    state, x = {"mean": jnp.zeros(3, jnp.float32)}, single(normal((5, 3)))
+    _, new = model.apply_train(jnp.ones((3, 1), jnp.float32), state, x)
+    assert new["mean"].dtype == jnp.float32
+    assert np.array_equal(new["mean"], new["mean"].astype(jnp.bfloat16))
+
+
+@pytest.mark.parametrize("given", ["float16", "bfloat16", "float32", "float64"])
+def test_outputs_come_in_the_widest_type_of_the_parameters(given):
+    model = models.mixed_precision(
+        models.from_function(lambda key: None, lambda p, x: x @ p["w"])
+    )
+    w, count = jnp.ones((3, 1), given), np.arange(3)
+    wide = jnp.float32 if given == "float32" else jnp.dtype(given)
+    wide = jnp.bfloat16 if given == "float16" else wide
+    outputs = model.apply({"w": w, "count": count}, single(normal((5, 3))))
+    assert outputs.dtype == wide
+
+
 def test_samples_are_still_described():
     apply = models.mixed_precision(NETWORKS["lenet"]).apply
     assert models.sample_of(apply) == models.sample_of(NETWORKS["lenet"].apply)

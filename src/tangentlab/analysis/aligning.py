@@ -76,7 +76,10 @@ def alignment(
             mean over logits of the alignment of each.
         trainable: Prefix of `params` with booleans; False leaves parameters out.
         scale: Prefix of `params` with non-negative multipliers.
-        precision: See `tl.kernel_product`.
+        precision: `float64` computes in float64. The others are equal on a CPU; on a
+            GPU and from nine targets on they are those of products of gradients with
+            targets, as in `tl.gram`: what rounding leaves is relative to the mean
+            energy of a random target, not to a smaller one's own.
         memory: Bytes that may be used; a share of what is free by default.
 
     Returns:
@@ -117,7 +120,10 @@ def alignment_forms(
         outputs: With several logits, which kernel; see `tl.gram`.
         trainable: Prefix of `params` with booleans; False leaves parameters out.
         scale: Prefix of `params` with non-negative multipliers.
-        precision: See `tl.kernel_product`.
+        precision: `float64` computes in float64. The others are equal on a CPU; on a
+            GPU and from nine targets on they are those of products of gradients with
+            targets, as in `tl.gram`: what rounding leaves is relative to the mean
+            energy of a random target, not to a smaller one's own.
         memory: Bytes that may be used; a share of what is free by default.
 
     Returns:

@@ -128,7 +128,7 @@ def rotation_of(
         outputs: With several logits, which kernel; that of the spectrum.
         trainable: Prefix of `params` with booleans; False leaves parameters out.
         scale: Prefix of `params` with non-negative multipliers.
-        precision: See `tl.kernel_product`.
+        precision: See `tl.alignment`.
         memory: Bytes that may be used.
 
     Returns:

@@ -44,7 +44,7 @@ def without_idle(job: Job, prepared: Prepared) -> Job:
         The same, with fewer features if some are zero on a few examples, and it pays.
     """
     if backend() == "gpu":
-        return _on_accelerator(job)
+        return _on_accelerator(job, prepared)
 
     def replan(features: Sequence[Feature], memory: int) -> Plan:
         return plan(job.source, features, job.problem, memory)
@@ -86,13 +86,14 @@ def skip_idle_on_host(made: Plan, prepared: Prepared, replan: Replan) -> Plan:
     return replace(fresh, idle=tuple(idle))
 
 
-def _on_accelerator(job: Job) -> Job:
+def _on_accelerator(job: Job, prepared: Prepared) -> Job:
     made, problem = job.plan, job.problem
     if len(made.passes) == 1 and problem.n <= made.chunk:
         return job  # a look would cost as much as the whole
     batch = [jnp.asarray(a[: made.chunk]) for a in job.x_1]
     alive = np.asarray(_nonzero(call(compiled_factors(job.source), job.values, batch)))
-    active, idle = _apart(job.source, made.features, alive)
+    # Whole features, not slices that this plan cut: the next one may cut otherwise.
+    active, idle = _apart(job.source, prepared.features, alive)
     if not idle or not active:
         return job
     fresh = plan(job.source, active, problem, made.memory)

@@ -1,11 +1,9 @@
 """Networks computed in half precision, with parameters in single precision."""
 
-from functools import reduce
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from .._types import Apply, Inputs, Params, State
 from .model import Model
@@ -55,8 +53,9 @@ def mixed_precision(model: Model) -> Model:
         return _rounded(model.freeze(state))
 
     def apply_train(params: Params, state: State, x: Inputs) -> Any:
-        outputs, state = model.apply_train(_half(params), state, _half(x))
-        return _as_wide(outputs, params), state
+        outputs, new = model.apply_train(_half(params), state, _half(x))
+        kept = jax.tree.map(lambda leaf, old: leaf.astype(old.dtype), new, state)
+        return _as_wide(outputs, params), kept
 
     return model._replace(
         apply=_rounded(model.apply), apply_train=apply_train, freeze=freeze
@@ -81,7 +80,8 @@ def _half(tree: Any) -> Any:
 
 
 def _as_wide(outputs: Any, params: Params) -> Any:
-    """Outputs in the type of the parameters, where they are single or double."""
+    """Outputs in the widest type of the parameters."""
     given = [dtype_of(leaf) for leaf in jax.tree.leaves(params)]
     floating = [dtype for dtype in given if jnp.issubdtype(dtype, jnp.floating)]
-    return outputs.astype(reduce(np.promote_types, floating, outputs.dtype))
+    bits = max((jnp.finfo(dtype).bits for dtype in floating), default=32)
+    return outputs.astype({16: jnp.bfloat16, 32: jnp.float32, 64: jnp.float64}[bits])

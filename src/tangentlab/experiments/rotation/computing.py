@@ -20,8 +20,9 @@ import numpy as np
 from ...analysis.rotations import SPREAD
 from ...analysis.weighted_gradients import energies_of_groups
 from ...data import Dataset
+from ...kernels.energies import is_cheaper
 from ...kernels.planning import backend
-from ...kernels.request import Request
+from ...kernels.request import ERRORS, Request
 from ...spectra import Spectrum
 from ...spectra.multiplying import multiply
 from ...store import RunFolder
@@ -141,9 +142,9 @@ def _warn_of_unresolved(config: Rotation, plan: _Plan, found: Spectrum) -> None:
     if not lost:
         return
     said = f"Eigenfunction {lost[0]} has" if len(lost) == 1 else f"{lost} have"
-    more = {"high": "float32", "fast": "float32", "float32": "float64"}
-    finer = more.get(config.precision)
-    way = f"take --precision {finer}, or " if finer else ""
+    rounded = config.precision in ERRORS and backend() == "gpu"
+    finer = "float32" if rounded else "float64"
+    way = "" if finer == config.precision else f"take --precision {finer}, or "
     warnings.warn(
         f"{said} an eigenvalue below {least:.3g}, the resolution of this Gram matrix "
         f"of precision {config.precision!r}: how much the kernel grows there cannot be "
@@ -162,7 +163,7 @@ def _turn(
     config: Rotation, seed: Seed, index: int, end: Trained, vectors: np.ndarray
 ) -> None:
     name = results(index)
-    if _passes_gram_by(config, seed, vectors):
+    if _passes_gram_by(config, seed, end, vectors):
         seed.save(name, **_streamed_quotients(config, seed, end, vectors))
         return
     choices = (precision_after(config), config.gram_on_disk)
@@ -170,11 +171,25 @@ def _turn(
         seed.save(name, **_quotients(seed, K, vectors))
 
 
-def _passes_gram_by(config: Rotation, seed: Seed, vectors: np.ndarray) -> bool:
-    """Whether gradients meet modes, which are fewer, in place of one another."""
-    n, num_modes = vectors.shape
+def _passes_gram_by(
+    config: Rotation, seed: Seed, end: Trained, vectors: np.ndarray
+) -> bool:
+    """Whether gradients meet modes in place of one another."""
     here = seed.cluster is None and not keeps_gram(config.gram_on_disk)
-    return here and backend() == "gpu" and 2 * num_modes < n
+    if not here or backend() != "gpu":
+        return False
+    network = with_state(end.model), end.parts
+    num_modes = vectors.shape[1]
+    return is_cheaper(*network, seed.dataset.x, num_modes, _request(config, seed))
+
+
+def _request(config: Rotation, seed: Seed) -> Request:
+    """Options of the kernel of a trained network."""
+    return Request(
+        trainable=TRAINABLE,
+        precision=precision_after(config),
+        progress=seed.progress,
+    )
 
 
 def _streamed_quotients(
@@ -183,10 +198,8 @@ def _streamed_quotients(
     """Rayleigh quotients of all modes, with no Gram matrix."""
     n, m = len(vectors), seed.dataset.num_train
     groups = [slice(0, m), slice(m, n)]
-    precision, progress = precision_after(config), seed.progress
-    request = Request(trainable=TRAINABLE, precision=precision, progress=progress)
-    network = with_state(end.model), end.parts
-    found = energies_of_groups(*network, seed.dataset.x, vectors, groups, request)
+    network, options = (with_state(end.model), end.parts), _request(config, seed)
+    found = energies_of_groups(*network, seed.dataset.x, vectors, groups, options)
     return _over_lengths(dict(zip(PARTS, found, strict=True)), vectors, m)
 
 

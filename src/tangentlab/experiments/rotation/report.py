@@ -12,7 +12,7 @@ from . import figures as drawing
 from .claims import claims
 from .results import Results, details, read_results
 
-_UNRESOLVED = "eigenvalue below the resolution of the Gram matrix"
+_UNRESOLVED = "below what the Gram matrix resolves"
 
 
 def report(run: Run) -> Report:
@@ -41,7 +41,10 @@ def report(run: Run) -> Report:
 def _summary(results: Results) -> str:
     use = results.usable
     if not use.any():
-        return "No task can be used: all are degenerate, or training diverged."
+        return (
+            "No task can be used: all are degenerate or below what the Gram matrix "
+            "resolves, or training diverged."
+        )
     rank = results.turned["all"].rank[use]
     score = results.turned["all"].neighbor_score[use]
     seeds = "One seed." if len(results.seeds) == 1 else f"{len(results.seeds)} seeds."
@@ -50,7 +53,8 @@ def _summary(results: Results) -> str:
         f"the kernel has grown {np.median(score):.2g} times as much along it as along "
         f"its median neighbor, in the median over {len(rank)} tasks, and more than "
         f"along any neighbor on {int((rank == 1).sum())}. {seeds} Degenerate tasks are "
-        "left out, as is any whose training diverged."
+        "left out, as is any whose training diverged, or that the Gram matrix does not "
+        "resolve."
     )
 
 

@@ -37,14 +37,17 @@ class Targets(NamedTuple):
 
     Attributes:
         groups: Targets that are zero outside a group of examples, `(rows, k)` as
-            operands of products, for each group.
+            operands of products, for each group; with `fast` in two halves, since what
+            rounding takes from labels of two values does not cancel.
         tiles: First and last tile of rows that a group touches.
         probe: Those of the examples on which the result is compared.
+        width: How many targets there are.
     """
 
     groups: list[Array]
     tiles: tuple[tuple[int, int], ...]
     probe: Array
+    width: int
 
 
 class _Job(NamedTuple):
@@ -111,17 +114,18 @@ def _ignore(_: Any) -> None:
 
 def _targets(setting: Setting, v: np.ndarray, groups: Sequence[slice]) -> Targets:
     rows, tile = setting.left.rows, setting.left.tile
+    halved = setting.precision == "fast"
     probes = slice(0, len(setting.probes(setting.left)))
 
     def cut(some: slice, size: int) -> Array:
         made = np.zeros((size, v.shape[1]), v.dtype)
         made[some] = v[some]
         array = jnp.asarray(made, setting.dtype)
-        return operand(array, setting.precision)
+        return operand(array, "high" if halved else setting.precision)
 
     tiles = [(some.start // tile, -(-some.stop // tile)) for some in groups]
     made = [cut(some, rows) for some in groups]
-    return Targets(made, tuple(tiles), cut(probes, probes.stop))
+    return Targets(made, tuple(tiles), cut(probes, probes.stop), v.shape[1])
 
 
 def _compile_ahead(
@@ -131,8 +135,8 @@ def _compile_ahead(
     kept_as, layout = setting.kept_as, setting.left
     (R,) = jax.eval_shape(partial(empty_slabs, 1, kept_as, layout))
     add = _adder(targets.tiles, layout.tile, setting.precision)
-    k = targets.probe.shape[1] // kept_as.parts
-    total = jax.ShapeDtypeStruct((len(targets.groups) + 2, k), setting.dtype)
+    shape = len(targets.groups) + 2, targets.width
+    total = jax.ShapeDtypeStruct(shape, setting.dtype)
     ahead(add, total, R, targets.groups, targets.probe)
     made = compile_side(setting, layout, values, x)
     probes = _probes(setting)

@@ -19,6 +19,18 @@ from .placing import place_pair, place_rows
 Kept = dict[int, list[Array]]
 
 
+def whole(feature: Rows) -> Rows:
+    """All rows of a piece.
+
+    Args:
+        feature: Some of them.
+
+    Returns:
+        The feature of all.
+    """
+    return Rows(feature.piece, 0, feature.piece.fan_out)
+
+
 def slice_of(feature: Rows, kept_as: Form) -> Rows:
     """The first slice of rows that are formed slice by slice.
 
@@ -94,6 +106,7 @@ class Later(NamedTuple):
         Yields:
             Slabs of each slice; the next one takes their memory.
         """
+        assert feature == whole(feature), "rows that are sliced here are not slices"
         part = slice_of(feature, self.kept_as)
         write = compiled_slice(self.source, part, self.kept_as, self.layout.chunk)
         count = self.kept_as.slabs(columns_of_slice(feature, self.kept_as))

@@ -23,6 +23,7 @@ logger = logging.getLogger("tangentlab")
 
 _MOST = 128
 _NUMBERS = 1 << 29  # that may be formed for them
+_LEAST = 0.1  # of the mean energy of random targets
 _ALLOWED = {"float64": 1e-3, "float32": 1e-3, "high": 1e-2, "fast": 2e-2}
 
 
@@ -124,15 +125,16 @@ def error_of_energies(found: Any, targets: Any, exact: Any) -> Error:
         exact: The block of the Gram matrix in full precision.
 
     Returns:
-        How far they are off.
+        How far they are off, relative to the energy of each target; root mean square,
+        and the largest.
     """
     with np.errstate(invalid="ignore"):
         wanted = (targets * (exact @ targets)).sum(axis=0)
-    # A target may have less energy than rounding leaves of that of others.
-    least = 1e-6 * np.abs(exact).max() * (targets**2).sum(axis=0)
+    # A target may have less energy than rounding leaves of any target's.
+    least = _LEAST * exact.diagonal().mean() * (targets**2).sum(axis=0)
     scale = np.maximum(np.maximum(np.abs(wanted), least), np.finfo(np.float64).tiny)
-    off = error(found / scale, wanted / scale, symmetric=False)
-    return off._replace(examples=len(exact))
+    off = np.abs(found - wanted) / scale
+    return Error(float(np.sqrt(np.mean(off**2))), float(off.max()), len(exact))
 
 
 def judge(
