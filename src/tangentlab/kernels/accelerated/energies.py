@@ -6,6 +6,7 @@ squares of what comes out are all that is kept.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -96,6 +97,7 @@ def energies(
     woken = [f for f in plan.idle if alive.intersection(sites_of(source, f))]
     if woken:  # zero in the first chunk, but not in all
         made = make_plan(source, woken, problem, plan.memory)
+        made = replace(made, chunk=min(made.chunk, plan.chunk))
         more = settle(source, made, problem, precision)
         again = job._replace(setting=more, targets=_targets(more, v, groups))
         total, *_ = _accumulate(total, again._replace(advance=_ignore))
