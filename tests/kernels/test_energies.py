@@ -126,7 +126,7 @@ def test_targets_come_in_blocks_of_one_width(monkeypatch):
     assert widths == [4, 4, 4]
 
 
-def test_a_feature_that_wakes_up_after_the_first_chunk_counts():
+def test_a_feature_that_wakes_up_after_the_first_chunk_counts(monkeypatch):
     def apply(p, x):
         hidden = jax.nn.relu(x @ p["w"])
         late = jax.nn.relu(x[:, :1] @ p["late"] - 1.0)
@@ -139,11 +139,8 @@ def test_a_feature_that_wakes_up_after_the_first_chunk_counts():
     x = np.array(RNG.normal(size=(N, 3)), np.float32)
     x[:, 0] = -1.0
     x[-2:, 0] = 30.0
-    monkey = pytest.MonkeyPatch()
-    with monkey.context() as patch:
-        patch.setitem(planning._CHUNK_BYTES, "gpu", 1)
-        request = Request(precision="float64")
-        found = by_slabs(apply, p, x, request)
+    monkeypatch.setitem(planning._CHUNK_BYTES, "gpu", 1)
+    found = by_slabs(apply, p, x, Request(precision="float64"))
     wanted = by_definition(apply, p, x, V)
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
@@ -283,9 +280,7 @@ def test_slices_of_a_plan_are_not_sliced_by_the_next(monkeypatch, first, late):
     gate[-2:] = late  # after the first chunk
     x, apply = {"small": small, "big": big, "gate": gate}, partial(gated, first=first)
     v = rng.normal(size=(40, 12))
-    with pytest.MonkeyPatch.context() as on_a_cpu:
-        on_a_cpu.setattr(planning, "backend", lambda: "cpu")
-        J = np.concatenate(list(map(np.asarray, leaf_jacobians(apply, p, x))), axis=-1)
+    J = np.concatenate(list(map(np.asarray, leaf_jacobians(apply, p, x))), axis=-1)
     J = J[:, 0].astype(np.float64)
     wanted = np.square(v.T @ J).sum(axis=1)
     for module in (engine, empirical):

@@ -1,5 +1,7 @@
 """Networks computed in bfloat16."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -121,6 +123,15 @@ def test_outputs_come_in_the_widest_type_of_the_parameters(given):
     assert outputs.dtype == wide
 
 
+def test_complex_samples_lose_no_part():
+    model = models.mixed_precision(
+        models.from_function(lambda key: None, lambda w, x: jnp.imag(x) @ w)
+    )
+    x = jnp.asarray([[1 + 2j, 3 - 4j]], jnp.complex64)
+    with jax.numpy_dtype_promotion("standard"):
+        assert model.apply(jnp.ones((2, 1), jnp.float32), x).item() == -2
+
+
 def test_samples_are_still_described():
     apply = models.mixed_precision(NETWORKS["lenet"]).apply
     assert models.sample_of(apply) == models.sample_of(NETWORKS["lenet"].apply)
@@ -153,5 +164,6 @@ def test_what_mixes_examples_is_still_refused():
 
 
 def test_a_function_is_no_model(no_type_checks):
+    apply: Any = NETWORKS["mlp"].apply
     with pytest.raises(TypeError, match="from_function"):
-        models.mixed_precision(NETWORKS["mlp"].apply)  # type: ignore[arg-type]
+        models.mixed_precision(apply)

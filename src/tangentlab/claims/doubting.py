@@ -132,8 +132,8 @@ def _part(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
     known = {network for run in shown for network in run.networks}
     missing = [written(network) for network in entry.networks if network not in known]
     absent = missing if confirmed else []
-    open_ = confirmed and (few or silent)
-    if not left and not lost and not absent and not open_:
+    untold = [*few, *silent] if confirmed else []
+    if not (left or lost or absent or untold):
         return ""
     names = [name for run, name in named if run in measured]
     parts = [f"{claim.verdict} for {_listed(names)}"]

@@ -16,11 +16,10 @@ from jax.core import Tracer
 from .._progress import progress_bar
 from .._types import AnyArray, Apply, Inputs, Params
 from .accelerated.energies import energies
-from .accelerated.forming import whole
 from .accelerated.warming import compile_network
 from .active import without_idle
 from .engine import Job
-from .features import Feature, Rows, Whole
+from .features import Feature, Whole, all_rows
 from .forms import cost
 from .matrix_free.lanes import columns_of, windows
 from .planning import backend, free_memory
@@ -82,7 +81,7 @@ def _in_rows(prepared: Prepared) -> Prepared:
     def one(feature: Feature) -> Feature:
         if isinstance(feature, Whole):
             return feature
-        return whole(Rows(feature.piece, 0, 0))
+        return all_rows(feature.piece)
 
     features = list(map(one, prepared.features))
     return prepared._replace(problem=problem, features=features)

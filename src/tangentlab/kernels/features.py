@@ -58,6 +58,18 @@ class Whole(NamedTuple):
 Feature = Outer | Rows | Whole
 
 
+def all_rows(piece: Piece) -> Rows:
+    """The gradient of a whole piece.
+
+    Args:
+        piece: The piece.
+
+    Returns:
+        The feature.
+    """
+    return Rows(piece, 0, piece.fan_out)
+
+
 @dataclass(frozen=True, eq=False)
 class Source:
     """A network, read.

@@ -14,7 +14,7 @@ An example meets $n/2$ others in the lower triangle.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from .features import Feature, Outer, Rows, Source, Whole
+from .features import Feature, Outer, Rows, Source, Whole, all_rows
 from .reading.sites import Piece, pieces_of
 
 _LARGE = 1 << 16  # elements from which a leaf that does not factor stands alone
@@ -95,7 +95,7 @@ def choose(
 
 
 def _cheapest(source: Source, piece: Piece, n: int, num_outputs: int) -> Feature:
-    forms = Outer(piece), Rows(piece, 0, piece.fan_out)
+    forms = Outer(piece), all_rows(piece)
 
     def total(feature: Feature) -> float:
         counted = cost(source, feature, num_outputs)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from .._types import Apply, Inputs, Params, State
 from .model import Model
 from .samples import sample_of, with_sample
-from .trees import dtype_of, is_differentiable
+from .trees import dtype_of
 
 
 def mixed_precision(model: Model) -> Model:
@@ -72,8 +72,8 @@ def _rounded(apply: Apply) -> Apply:
 
 def _half(tree: Any) -> Any:
     def half(leaf: Any) -> Any:
-        if not is_differentiable(leaf):
-            return leaf
+        if not jnp.issubdtype(dtype_of(leaf), jnp.floating):
+            return leaf  # integers, keys; complex numbers would lose a part
         return jnp.asarray(leaf).astype(jnp.bfloat16)
 
     return jax.tree.map(half, tree)

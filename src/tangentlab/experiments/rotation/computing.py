@@ -141,14 +141,16 @@ def _warn_of_unresolved(config: Rotation, plan: _Plan, found: Spectrum) -> None:
     lost = [index for index in plan.indices if lam[index] <= least]
     if not lost:
         return
-    said = f"Eigenfunction {lost[0]} has" if len(lost) == 1 else f"{lost} have"
+    which = f"Eigenfunction {lost[0]} has an eigenvalue"
+    if len(lost) > 1:
+        which = f"Eigenfunctions {', '.join(map(str, lost))} have eigenvalues"
     rounded = config.precision in ERRORS and backend() == "gpu"
     finer = "float32" if rounded else "float64"
     way = "" if finer == config.precision else f"take --precision {finer}, or "
     warnings.warn(
-        f"{said} an eigenvalue below {least:.3g}, the resolution of this Gram matrix "
-        f"of precision {config.precision!r}: how much the kernel grows there cannot be "
-        f"told; {way}leave such indices out.",
+        f"{which} below {least:.3g}, the resolution of this Gram matrix of precision "
+        f"{config.precision!r}: how much the kernel grows there cannot be told; "
+        f"{way}leave such indices out.",
         stacklevel=2,
     )
 

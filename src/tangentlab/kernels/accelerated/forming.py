@@ -9,7 +9,7 @@ import numpy as np
 from jax import lax
 from jaxtyping import Array
 
-from ..features import Outer, Rows, Source, Values, form, form_slice
+from ..features import Outer, Rows, Source, Values, all_rows, form, form_slice
 from ..packing import outputs_per_slice
 from ..reading.backward import Factors
 from .compiling import call
@@ -17,18 +17,6 @@ from .layout import Form, Layout, empty_pair, empty_slabs
 from .placing import place_pair, place_rows
 
 Kept = dict[int, list[Array]]
-
-
-def whole(feature: Rows) -> Rows:
-    """All rows of a piece.
-
-    Args:
-        feature: Some of them.
-
-    Returns:
-        The feature of all.
-    """
-    return Rows(feature.piece, 0, feature.piece.fan_out)
 
 
 def slice_of(feature: Rows, kept_as: Form) -> Rows:
@@ -106,7 +94,7 @@ class Later(NamedTuple):
         Yields:
             Slabs of each slice; the next one takes their memory.
         """
-        assert feature == whole(feature), "rows that are sliced here are not slices"
+        assert feature == all_rows(feature.piece), "a slice would be sliced again"
         part = slice_of(feature, self.kept_as)
         write = compiled_slice(self.source, part, self.kept_as, self.layout.chunk)
         count = self.kept_as.slabs(columns_of_slice(feature, self.kept_as))
