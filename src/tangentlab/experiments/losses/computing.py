@@ -79,10 +79,11 @@ def run(config: Losses, folder: RunFolder, *, progress: bool) -> None:
             points.x.shape[1:]
         )
         x = np.concatenate([points.x, points.x_test])
-        kernel = jax.jit(lambda key: gram(model.apply, model.init(key), x))
+        # Samples are an argument: XLA would multiply constants on one core to compile.
+        kernel = jax.jit(lambda key, x: gram(model.apply, model.init(key), x))
         for number, key in enumerate(keys):
             if not folder.has_arrays(f"flows-{number}"):
-                K = predict.split_kernel(np.asarray(kernel(key)), len(points.x))
+                K = predict.split_kernel(np.asarray(kernel(key, x)), len(points.x))
                 folder.save_arrays(f"flows-{number}", **_follow(config, points, K))
             advance(1)
     for number in range(config.seeds):
