@@ -7,6 +7,12 @@ $$\alpha(g_u) = \big\|E_x[u^\top x\,\nabla_\theta f_\theta(x)]\big\|^2
 The squared norm of a sample mean is too large by the variance of that mean. Both sides
 are estimated without that bias, by inner products of means over disjoint groups of
 samples.
+
+The left side is nearly all noise where $u$ is one of thousands of directions. So each
+sample is taken there with its mirror image across the plane normal to $u$, which is as
+likely: what $\nabla_\theta f$ has in common at both cancels. And along $u$ the samples
+of a group are stratified, one from each of equally likely intervals, since the mean of
+$(u^\top x)^2$ would be the noise that is left. Each sample alone is still Gaussian.
 """
 
 from collections.abc import Callable
@@ -17,6 +23,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from scipy.special import ndtri
 
 from .._linalg import blocks
 from .._types import AnyArray, Apply, Params, PRNGKey
@@ -30,6 +37,7 @@ from .mixed_derivatives import (
 
 _CHUNK = 1024  # samples through the network at once
 _LEAST = 4  # groups of samples
+_TINY = 2.0**-24  # distance from the ends of an interval
 
 
 class SteinSides(eqx.Module):
@@ -70,7 +78,8 @@ def stein_sides(
         params: Where to differentiate it.
         directions: Directions of input space, of the shape of a sample; both sides
             grow with their squared norm.
-        num: How many Gaussian samples, rounded up to full groups.
+        num: How many Gaussian samples, rounded up to full groups; their mirror images
+            come on top.
         key: Draws them.
         num_groups: How many groups they are cut into.
 
@@ -119,8 +128,17 @@ def _both_sums(
         return weighted_gradient(apply, chosen, leaves, x, ones)
 
     along = x.reshape(len(x), -1) @ u.ravel()
-    left = weighted_gradient(apply, chosen, leaves, x, along)
+    both = jnp.concatenate([x, _mirrored(x, along, u)])
+    weights = jnp.concatenate([along, -along]) / 2
+    left = weighted_gradient(apply, chosen, leaves, both, weights)
     return left, mixed_derivative(gradient, x, u)
+
+
+def _mirrored(x: Array, along: Array, u: Array) -> Array:
+    """Images of samples across the plane through 0 that is normal to a direction."""
+    square = (u * u).sum()
+    steps = 2 * along / jnp.where(square == 0, 1, square)
+    return x - jnp.tensordot(steps, u, axes=0)
 
 
 def _group_products(
@@ -129,7 +147,7 @@ def _group_products(
     """Inner products between the means of groups, for either side."""
     vectors: list[list[np.ndarray]] = [[], []]
     for key in keys:
-        x = jax.random.normal(key, (each, *u.shape), u.dtype)
+        x = _stratified(key, each, u)
         totals = [np.zeros(()), np.zeros(())]
         for rows in blocks(each, _CHUNK):
             for i, made in enumerate(sums(chosen.leaves, x[rows], u)):
@@ -138,6 +156,21 @@ def _group_products(
         for side, total in zip(vectors, totals, strict=True):
             side.append(total / each)
     return [np.stack(side) @ np.stack(side).T for side in vectors]
+
+
+def _stratified(key: PRNGKey, num: int, u: Array) -> Array:
+    """Gaussian samples, one in each of equally likely slabs across a direction."""
+    whole, order, within = jax.random.split(key, 3)
+    x = jax.random.normal(whole, (num, *u.shape), u.dtype)
+    size = jnp.sqrt((u * u).sum())
+    unit = u / jnp.where(size == 0, 1, size)
+    place = np.asarray(jax.random.uniform(within, (num,)), np.float64)
+    place = np.asarray(jax.random.permutation(order, num)) + place.clip(
+        _TINY, 1 - _TINY
+    )
+    along = jnp.asarray(ndtri(place / num), u.dtype)
+    was = x.reshape(num, -1) @ unit.ravel()
+    return x + jnp.tensordot(jnp.where(size == 0, 0, along - was), unit, axes=0)
 
 
 def _jackknife(

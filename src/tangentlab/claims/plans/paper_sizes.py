@@ -191,7 +191,7 @@ _EXACT = Run(
         data="cifar10",
         model="lenet",
         num_samples=1000,
-        num_draws=262_144,
+        num_draws=32_768,
         num_images=1000,
         seeds=5,
     ),
