@@ -150,6 +150,21 @@ def test_each_width_claim_can_fail(result, claim):
     assert set(found.values()) == {"confirmed"}
 
 
+def test_the_slope_of_the_widest_networks_is_told():
+    change = falling(-0.2, rows=8)
+    change[:, -1] = change[:, -2] * (WIDTHS[-1] / WIDTHS[-2]) ** -0.9
+    bent = dataclasses.replace(trained(), kernel_change=change)
+    claim = wide.claims((bent,))[0]
+    assert claim.verdict == "refuted"
+    told = "slope between the two largest widths alone: tanh −0.90"
+    assert claim.remark == told
+    order = np.argsort(-WIDTHS)
+    turned = dataclasses.replace(
+        bent, widths=WIDTHS[order], kernel_change=change[:, order]
+    )
+    assert wide.claims((turned,))[0].remark == told
+
+
 def test_few_seeds_leave_widths_open():
     found = wide.claims((trained(rows=4),))
     assert set(verdicts(found).values()) == {"inconclusive"}

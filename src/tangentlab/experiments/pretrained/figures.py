@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _TRAINED = COLORS[1]
+_LOWEST = 1e-3  # of the target loss, that an axis of losses shows
 
 
 class _Look(NamedTuple):
@@ -115,6 +116,8 @@ def speed_figure(results: Results) -> "Figure":
 def training_figure(results: Results) -> "Figure":
     """Training loss of some tasks, of the first seed.
 
+    A loss that is nothing but rounding lies below the axis.
+
     Args:
         results: Of a run.
 
@@ -140,6 +143,8 @@ def training_figure(results: Results) -> "Figure":
             ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
             ax.set_title(f"eigenfunction {results.index[at] + 1}", fontsize=11)
             ax.set_xlabel("epoch")
+        low, _ = axes[0].get_ylim()
+        axes[0].set_ylim(bottom=max(low, _LOWEST * results.target_loss))
         axes[0].set_ylabel("training loss")
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper left", ncols=3)

@@ -95,9 +95,23 @@ def _constant(results: tuple[Widths, ...]) -> Claim:
         "between −1 and −0.6 for ReLU, with all of its interval",
         tuple(findings),
         "inconclusive",
+        _at_the_end(results),
         limit="slope below −0.8, ReLU in [−1, −0.6]",
     )
     return with_verdict(claim, _doubt(results))
+
+
+def _at_the_end(results: tuple[Widths, ...]) -> str:
+    """Slopes between the two widest networks: narrow ones may still learn features."""
+    told = []
+    for each in results:
+        widths, at = np.unique(each.widths, return_index=True)
+        if len(widths) >= _LEAST_WIDTHS:
+            found = slope(widths[-2:], each.kernel_change[:, at[-2:]])
+            told.append(f"{each.activation} {found.value:.2f}".replace("-", "−"))
+    if not told:
+        return ""
+    return f"slope between the two largest widths alone: {' and '.join(told)}"
 
 
 def _close(results: tuple[Widths, ...]) -> Claim:
