@@ -75,11 +75,10 @@ _LAPTOP = (
     Run("losses", Losses(data="mnist", num_train=100, num_test=1000), ("D48",)),
 )
 
-# Seconds are estimates: what the laptop's runs took on two CPU cores, times seeds and
-# draws or samples. None was timed on a GPU.
+# Seconds are of a CPU with another run beside, and of wide_training of one H200.
 _GPU = (
-    Run("linearization", Linearization(seeds=20, relu_draws=500), _LINEARIZATION, 220),
-    Run("kernel_limit", KernelLimit(num_draws=100), _KERNEL, 170),
+    Run("linearization", Linearization(seeds=20, relu_draws=500), _LINEARIZATION, 175),
+    Run("kernel_limit", KernelLimit(num_draws=100), _KERNEL, 95),
     Run(
         "wide_training",
         WideTraining(
@@ -91,11 +90,11 @@ _GPU = (
             multipliers=(),
         ),
         _WIDE,
-        350,  # twice the seeds; its larger networks are work for a GPU
+        185,
     ),
-    Run("lazy", Lazy(seeds=20), ("D35",), 60),
-    Run("flow", Flow(width=1024, seeds=10), _FLOW, 50),
-    Run("losses", Losses(data="cifar10", num_train=200, num_test=2000), ("D48",), 120),
+    Run("lazy", Lazy(seeds=20), ("D35",), 30),
+    Run("flow", Flow(width=1024, seeds=10), _FLOW, 30),
+    Run("losses", Losses(data="cifar10", num_train=200, num_test=2000), ("D48",), 30),
 )
 
 RUNS: Runs = {"smoke": _SMOKE, "laptop": _LAPTOP, "gpu": _GPU}
