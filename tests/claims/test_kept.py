@@ -104,6 +104,18 @@ def test_what_was_planned_and_is_not_kept_was_not_measured(numbers, plan, tmp_pa
     assert [each.entry.id for each in some.lacking] == ["D3"]
 
 
+def test_open_claims_tell_what_is_not_kept(plan, tmp_path):
+    open_run = toss("D1", mean=0.0, seeds=5)
+    plan(open_run)
+    write_numbers(verify("smoke", tmp_path / "there"), tmp_path / "numbers")
+    plan(open_run, toss("D1", data="dice"), toss("D1", model="lenet"))
+    done = verify("smoke", tmp_path / "here", kept=tmp_path / "numbers")
+    first = done.verdicts[0]
+    assert first.standing == "inconclusive" and first.claim is not None
+    names = "MLP on dice and LeNet on coins"
+    assert first.claim.remark.startswith(f"no numbers of {names} are kept")
+
+
 def test_a_run_stands_for_the_plan_whose_options_it_has():
     plans = [toss("D1", mean=0.1), toss("D1", "D2", mean=0.2), toss("D1", data="dice")]
     kept = toss("D1", "D2", mean=0.2, seeds=9)

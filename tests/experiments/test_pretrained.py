@@ -12,6 +12,7 @@ from tangentlab import store
 from tangentlab.experiments import EXPERIMENTS, perform
 from tangentlab.experiments.pretrained import Pretrained, computing
 from tangentlab.experiments.pretrained.claims import claims
+from tangentlab.experiments.pretrained.figures import training_figure
 from tangentlab.experiments.pretrained.results import (
     Learned,
     Results,
@@ -327,3 +328,16 @@ def test_batch_statistics_of_the_trained_kernel_are_a_choice(tmp_path, monkeypat
     model, _ = ends["initial"]
     assert jax.tree.all(jax.tree.map(np.array_equal, states[1], model.init_state()))
     assert not jax.tree.all(jax.tree.map(np.array_equal, *states))
+
+
+def test_losses_of_rounding_do_not_squeeze_the_figure():
+    found = results()
+    largest = max(each.loss[0].max() for each in found.models)
+    low, high = training_figure(found).axes[0].get_ylim()
+    tiny = found.pretrained.loss.copy()
+    tiny[..., -1] = 1e-22
+    sunk = dataclasses.replace(found.pretrained, loss=tiny)
+    cut = training_figure(dataclasses.replace(found, pretrained=sunk)).axes[0]
+    assert cut.get_ylim()[0] == pytest.approx(1e-3 * found.target_loss)
+    assert largest < cut.get_ylim()[1] < 2 * largest
+    assert low > 1e-3 * found.target_loss and high < 2 * largest

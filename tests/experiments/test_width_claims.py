@@ -156,13 +156,15 @@ def test_the_slope_of_the_widest_networks_is_told():
     bent = dataclasses.replace(trained(), kernel_change=change)
     claim = wide.claims((bent,))[0]
     assert claim.verdict == "refuted"
-    told = "slope between the two largest widths alone: tanh −0.90"
+    told = "slope between the two largest widths alone: tanh −0.90 [−0.90, −0.90]"
     assert claim.remark == told
     order = np.argsort(-WIDTHS)
     turned = dataclasses.replace(
         bent, widths=WIDTHS[order], kernel_change=change[:, order]
     )
     assert wide.claims((turned,))[0].remark == told
+    change[0, -1] = 0
+    assert wide.claims((bent,))[0].remark == ""
 
 
 def test_few_seeds_leave_widths_open():

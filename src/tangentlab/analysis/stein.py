@@ -10,9 +10,10 @@ samples.
 
 The left side is nearly all noise where $u$ is one of thousands of directions. So each
 sample is taken there with its mirror image across the plane normal to $u$, which is as
-likely: what $\nabla_\theta f$ has in common at both cancels. And along $u$ the samples
-of a group are stratified, one from each of equally likely intervals, since the mean of
-$(u^\top x)^2$ would be the noise that is left. Each sample alone is still Gaussian.
+likely: what $\nabla_\theta f$ has in common at both cancels. What noise is left would
+be that of the mean of $(u^\top x)^2$. So the samples of a group are stratified along
+$u$, one in each of equally likely slabs. Each sample alone is still Gaussian, and
+groups stay independent of each other.
 """
 
 from collections.abc import Callable
@@ -35,13 +36,15 @@ from .mixed_derivatives import (
     weighted_gradient,
 )
 
-_CHUNK = 1024  # samples through the network at once
+_CHUNK = 512  # samples through the network at once, and their images
 _LEAST = 4  # groups of samples
-_TINY = 2.0**-24  # distance from the ends of an interval
+_TINY = 2.0**-24  # from the ends of a slab, so that no sample is infinitely far
 
 
 class SteinSides(eqx.Module):
     r"""Both sides of Theorem 1 for each direction, on the same samples.
+
+    The left side is of their mirror images, too.
 
     Attributes:
         alignment: Left side, $\|E[u^\top x\,\nabla_\theta f]\|^2$, unbiased.
@@ -106,20 +109,29 @@ def stein_sides(
         )
     chosen = select(params)
     dtype = chosen.leaves[0].dtype
-    U = jnp.asarray(U, dtype)
-    check_apply(apply, params, U)
-    check_one_output(apply, params, U)
+    units, sizes = _normalized(U)
+    units = jnp.asarray(units, dtype)
+    check_apply(apply, params, units)
+    check_one_output(apply, params, units)
     each = -(-num // num_groups)
     means = jax.jit(partial(_both_sums, apply, chosen))
     keys = jax.random.split(key, num_groups)
-    sides = [_group_products(means, chosen, keys, u, each) for u in U]
-    left, right = (np.stack([side[i] for side in sides]) for i in range(2))
+    sides = [_group_products(means, chosen, keys, unit, each) for unit in units]
+    squares = sizes[:, None, None] ** 2
+    left, right = (np.stack([side[i] for side in sides]) * squares for i in range(2))
     found = [_jackknife(H) for H in (left, right, left - right)]
     return SteinSides(*(array for pair in found for array in pair))
 
 
+def _normalized(U: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Directions of length 1, or 0, and lengths: both sides are quadratic in them."""
+    U = U.astype(np.float64)
+    sizes = np.linalg.norm(U.reshape(len(U), -1), axis=1)
+    return U / np.where(sizes == 0, 1, sizes).reshape(-1, *[1] * (U.ndim - 1)), sizes
+
+
 def _both_sums(
-    apply: Apply, chosen: Selection, leaves: list[Array], x: Array, u: Array
+    apply: Apply, chosen: Selection, leaves: list[Array], x: Array, unit: Array
 ) -> tuple[list[Array], list[Array]]:
     """Sums over samples of what either side is the mean of."""
 
@@ -127,30 +139,33 @@ def _both_sums(
         ones = jnp.ones(len(x), x.dtype)
         return weighted_gradient(apply, chosen, leaves, x, ones)
 
-    along = x.reshape(len(x), -1) @ u.ravel()
-    both = jnp.concatenate([x, _mirrored(x, along, u)])
+    along = _along(x, unit)
+    both = jnp.concatenate([x, _moved(x, -2 * along, unit)])
     weights = jnp.concatenate([along, -along]) / 2
     left = weighted_gradient(apply, chosen, leaves, both, weights)
-    return left, mixed_derivative(gradient, x, u)
+    return left, mixed_derivative(gradient, x, unit)
 
 
-def _mirrored(x: Array, along: Array, u: Array) -> Array:
-    """Images of samples across the plane through 0 that is normal to a direction."""
-    square = (u * u).sum()
-    steps = 2 * along / jnp.where(square == 0, 1, square)
-    return x - jnp.tensordot(steps, u, axes=0)
+def _along(x: Array, unit: Array) -> Array:
+    """How far samples lie along a direction; no product that a GPU rounds."""
+    return (x * unit[None]).reshape(len(x), -1).sum(axis=1)
+
+
+def _moved(x: Array, steps: Array, unit: Array) -> Array:
+    """Samples, each moved by its own step along a direction."""
+    return x + steps.reshape(-1, *[1] * unit.ndim) * unit[None]
 
 
 def _group_products(
-    sums: Callable, chosen: Selection, keys: Array, u: Array, each: int
+    sums: Callable, chosen: Selection, keys: Array, unit: Array, each: int
 ) -> list[Float[np.ndarray, "g g"]]:
     """Inner products between the means of groups, for either side."""
     vectors: list[list[np.ndarray]] = [[], []]
     for key in keys:
-        x = _stratified(key, each, u)
+        x = _stratified(key, each, unit)
         totals = [np.zeros(()), np.zeros(())]
         for rows in blocks(each, _CHUNK):
-            for i, made in enumerate(sums(chosen.leaves, x[rows], u)):
+            for i, made in enumerate(sums(chosen.leaves, x[rows], unit)):
                 flat = [np.asarray(g, np.float64).ravel() for g in made]
                 totals[i] = totals[i] + np.concatenate(flat)
         for side, total in zip(vectors, totals, strict=True):
@@ -158,19 +173,14 @@ def _group_products(
     return [np.stack(side) @ np.stack(side).T for side in vectors]
 
 
-def _stratified(key: PRNGKey, num: int, u: Array) -> Array:
+def _stratified(key: PRNGKey, num: int, unit: Array) -> Array:
     """Gaussian samples, one in each of equally likely slabs across a direction."""
     whole, order, within = jax.random.split(key, 3)
-    x = jax.random.normal(whole, (num, *u.shape), u.dtype)
-    size = jnp.sqrt((u * u).sum())
-    unit = u / jnp.where(size == 0, 1, size)
-    place = np.asarray(jax.random.uniform(within, (num,)), np.float64)
-    place = np.asarray(jax.random.permutation(order, num)) + place.clip(
-        _TINY, 1 - _TINY
-    )
-    along = jnp.asarray(ndtri(place / num), u.dtype)
-    was = x.reshape(num, -1) @ unit.ravel()
-    return x + jnp.tensordot(jnp.where(size == 0, 0, along - was), unit, axes=0)
+    x = jax.random.normal(whole, (num, *unit.shape), unit.dtype)
+    slabs = np.asarray(jax.random.permutation(order, num))
+    places = np.asarray(jax.random.uniform(within, (num,)), np.float64)
+    along = ndtri((slabs + places.clip(_TINY, 1 - _TINY)) / num)
+    return _moved(x, jnp.asarray(along, unit.dtype) - _along(x, unit), unit)
 
 
 def _jackknife(

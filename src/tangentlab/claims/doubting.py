@@ -100,6 +100,22 @@ def doubt_of(claim: Claim, runs: Sequence[Performed], plan: Plan) -> str:
     return f"{_too_few(few)}; the numbers alone would have it {part or claim.verdict}"
 
 
+def not_kept_of(name: str, plan: Plan) -> str:
+    """The runs of a claim of whose numbers nothing was kept.
+
+    Args:
+        name: The claim's id.
+        plan: The runs that there should be.
+
+    Returns:
+        What is missing; empty if nothing is.
+    """
+    about = [run for run in plan.runs if name in run.claims]
+    named = zip(about, run_names(about), strict=True)
+    lost = [each for run, each in named if run in plan.lost]
+    return f"no numbers of {_listed(lost)} are kept" if lost else ""
+
+
 def _told(
     claim: Claim, runs: Sequence[Performed]
 ) -> tuple[list[Performed], list[Performed]]:

@@ -12,7 +12,7 @@ from . import plans
 from .budget import Budget
 from .catalog import CATALOG
 from .choosing import chosen_runs, fitting, wanted_claims
-from .doubting import Plan, by_numbers, doubt_of, tells
+from .doubting import Plan, by_numbers, doubt_of, not_kept_of, tells
 from .entries import Entry
 from .joining import join, lost_together
 from .kept import not_kept, read_kept
@@ -176,6 +176,8 @@ def _joined(entry: Entry, runs: Sequence[Performed], plan: Plan) -> _Joined | No
         return _Joined(claim)
     if claim.verdict == "inconclusive":
         judged, about = compress(found, counted), compress(names, counted)
+        remark = "; ".join(filter(None, [not_kept_of(entry.id, plan), claim.remark]))
+        claim = claim._replace(remark=remark)
         return _Joined(claim, lost_together([*judged], [*about]))
     doubt = doubt_of(claim, runs, plan)
     if not doubt:

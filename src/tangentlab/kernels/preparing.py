@@ -164,7 +164,7 @@ def _not_folded(samples: list[AnyArray]) -> list[AnyArray]:
 
     def hidden(a: AnyArray) -> AnyArray:
         known = isinstance(a, np.ndarray | jax.Array) and not isinstance(a, Tracer)
-        if known and jnp.issubdtype(a.dtype, jnp.inexact):
+        if known and not jnp.issubdtype(a.dtype, jax.dtypes.extended):
             return jax.lax.optimization_barrier(a)
         return a
 

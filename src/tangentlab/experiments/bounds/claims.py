@@ -20,7 +20,7 @@ class Measured:
 
     Attributes:
         name: Of the case.
-        bound: For each size, then for each share of random labels.
+        bound: For each size, then for each share above 0 of random labels.
         error: Of the same predictors on samples left out.
         true_labels: $y^T H^{-1} y$ at two jitters.
         shuffled_labels: Of shuffled labels, at two jitters.
@@ -47,7 +47,9 @@ def read_measured(run: Run) -> tuple[Measured, ...]:
     made = []
     for number, name in enumerate(run.config.cases):
         saved = run.arrays(f"case-{number}")
-        rows = np.concatenate([saved["by_size"], saved["by_share"]], axis=1)
+        spoiled = np.array(run.config.corruptions) > 0  # true labels are in by_size
+        rows = [saved["by_size"], saved["by_share"][:, spoiled]]
+        rows = np.concatenate(rows, axis=1)
         ratio = saved["rademacher"][:, 0] / saved["rademacher"][:, 1]
         labels = saved["true_labels"], saved["shuffled_labels"]
         made.append(Measured(name, rows[..., 0], rows[..., 2], *labels, ratio))

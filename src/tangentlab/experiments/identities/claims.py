@@ -102,8 +102,8 @@ def _theorem(theorem: Theorem) -> Claim:
     doubt = ""
     if largest > _LARGEST_ERROR:
         doubt = (
-            f"a standard error is {largest:.1%} of the value, at most "
-            f"{_LARGEST_ERROR:.0%} may be: take more draws"
+            f"a standard error is {100 * largest:.1f} % of the value, at most "
+            f"{100 * _LARGEST_ERROR:.0f} % may be: take more draws"
         )
     limit = Threshold(_STANDARD_ERRORS, above=False)
     distances = in_standard_errors(theorem)
@@ -121,7 +121,7 @@ def _theorem(theorem: Theorem) -> Claim:
                 for name, value in zip(DIRECTIONS, distances, strict=True)
             ),
             "inconclusive",
-            f"standard errors are at most {largest:.1%} of the values",
+            f"standard errors are at most {100 * largest:.1f} % of the values",
             "at most 3 standard errors",
         ),
         doubt,

@@ -144,9 +144,10 @@ def _sections(results: Results) -> list[Section]:
         ),
         Section(
             "Theorem 1: two ways to the alignment with a direction",
-            f"Both sides on the same {results.num_draws:,} Gaussian draws, their ratio "
-            "with three standard errors. The squared norm of a sample mean would be "
-            "too large; inner products of means over disjoint groups are not.",
+            f"Both sides on the same {results.num_draws:,} Gaussian draws, one of them "
+            "with their mirror images; their ratio with three standard errors. The "
+            "squared norm of a sample mean would be too large; inner products of means "
+            "over disjoint groups are not.",
             {"theorem": drawing.theorem_figure(results.theorem, results.seeds)},
         ),
         Section(

@@ -79,7 +79,6 @@ def run(config: Losses, folder: RunFolder, *, progress: bool) -> None:
             points.x.shape[1:]
         )
         x = np.concatenate([points.x, points.x_test])
-        # Samples are an argument: XLA would multiply constants on one core to compile.
         kernel = jax.jit(lambda key, x: gram(model.apply, model.init(key), x))
         for number, key in enumerate(keys):
             if not folder.has_arrays(f"flows-{number}"):

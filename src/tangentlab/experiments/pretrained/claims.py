@@ -44,10 +44,11 @@ def _faster(results: Results) -> Claim:
     remark = ""
     if np.any(never):
         counts = [int(each.sum()) for each in (*never, np.logical_and(*never))]
+        neither = f", and by neither in {counts[2]}, whose ratio is then 1"
         remark = (
             f"the loss was never reached in {counts[0]} runs with the trained and "
-            f"{counts[1]} with the initial kernel, which count as the last step, and "
-            f"by neither in {counts[2]}, whose ratio is then 1; {_bound(*counts[:2])}"
+            f"{counts[1]} with the initial kernel, which count as the last step"
+            f"{neither if counts[2] else ''}; {_bound(*counts[:2])}"
         )
     target = results.target_loss
     judged = estimate(mean, use, _log_ratio(results, target))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _TRAINED = COLORS[1]
 _LOWEST = 1e-3  # of the target loss, that an axis of losses shows
+_ROOM = 1.5  # above the largest loss
 
 
 class _Look(NamedTuple):
@@ -116,7 +117,7 @@ def speed_figure(results: Results) -> "Figure":
 def training_figure(results: Results) -> "Figure":
     """Training loss of some tasks, of the first seed.
 
-    A loss that is nothing but rounding lies below the axis.
+    Losses below a thousandth of the target are cut off.
 
     Args:
         results: Of a run.
@@ -143,12 +144,19 @@ def training_figure(results: Results) -> "Figure":
             ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
             ax.set_title(f"eigenfunction {results.index[at] + 1}", fontsize=11)
             ax.set_xlabel("epoch")
-        low, _ = axes[0].get_ylim()
-        axes[0].set_ylim(bottom=max(low, _LOWEST * results.target_loss))
+        _cut(axes[0], _LOWEST * results.target_loss)
         axes[0].set_ylabel("training loss")
         handles, labels = axes[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper left", ncols=3)
         return figure
+
+
+def _cut(ax: "Axes", lowest: float) -> None:
+    """Make an axis fit the part of its curves that is not below a number."""
+    values = np.concatenate([np.ravel(line.get_ydata()) for line in ax.lines])
+    if (values[values > 0] < lowest).any():
+        shown = values[np.isfinite(values) & (values >= lowest)]
+        ax.set_ylim(lowest, _ROOM * shown.max(initial=lowest))
 
 
 def _accuracies(ax: "Axes", results: Results, look: _Look, model: Learned) -> None:

@@ -156,7 +156,7 @@ def _sections(results: Results) -> tuple[Section, ...]:
         Section(
             "How all three fit their training samples",
             "Mean training loss of each epoch on some of the tasks, with the loss to "
-            "which steps are counted. Curves that leave the axis go on below it.",
+            "which steps are counted. What is below a thousandth of it is not shown.",
             {"training": drawing.training_figure(results)},
         ),
     )

@@ -112,5 +112,7 @@ def _fits(measured: Measured) -> Claim:
         "inconclusive",
         limit="error 0, time ratio above 1",
     )
-    doubt = f"{late} runs did not fit in time" if late else ""
+    doubt = (
+        f"{late} {'run' if late == 1 else 'runs'} did not fit in time" if late else ""
+    )
     return with_verdict(claim, doubt, few=few_draws(seeds))

@@ -79,6 +79,10 @@ def _scores(results: Results, use: Bool[np.ndarray, " t"]) -> str:
     scores = turned.neighbor_score[:, use]
     return (
         f"first among its neighbors in {int(first.sum())} of {first.size} cases; it "
-        f"grew {np.median(scores):.2g} times as much as its median neighbor in the "
-        f"median case, {scores.min():.2g} to {scores.max():.2g} times in all"
+        f"grew {_times(np.median(scores))} times as much as its median neighbor in the "
+        f"median case, {_times(scores.min())} to {_times(scores.max())} times in all"
     )
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.1f}" if factor < 10 else f"{factor:,.0f}"

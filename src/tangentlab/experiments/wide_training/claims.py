@@ -106,12 +106,13 @@ def _at_the_end(results: tuple[Widths, ...]) -> str:
     told = []
     for each in results:
         widths, at = np.unique(each.widths, return_index=True)
-        if len(widths) >= _LEAST_WIDTHS:
-            found = slope(widths[-2:], each.kernel_change[:, at[-2:]])
-            told.append(f"{each.activation} {found.value:.2f}".replace("-", "−"))
+        found = slope(widths[-2:], each.kernel_change[:, at[-2:]])
+        if len(widths) >= _LEAST_WIDTHS and np.isfinite(found.value):
+            numbers = f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+            told.append(f"{each.activation} {numbers.replace('-', '−')}")
     if not told:
         return ""
-    return f"slope between the two largest widths alone: {' and '.join(told)}"
+    return f"slope between the two largest widths alone: {', '.join(told)}"
 
 
 def _close(results: tuple[Widths, ...]) -> Claim:
