@@ -12,10 +12,11 @@ _RANDOM = ("D39",)
 _LANDSCAPES = ("D40", "D41")
 _KERNELS = ("D42", "D43", "D44")
 
-# Seconds are of a CPU with another run beside, and of random_labels of one H200.
+# Seconds are of a CPU with another run beside, of random_labels of one H200, and of
+# universality of a CPU alone: beside one that used all cores it took 112.
 _EXACT = (
     Run("landscapes", Landscapes(), _LANDSCAPES, 55),
-    Run("universality", Universality(), _KERNELS, 110),
+    Run("universality", Universality(), _KERNELS, 10),
 )
 
 RUNS: Runs = {
